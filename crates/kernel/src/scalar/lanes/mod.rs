@@ -1,0 +1,47 @@
+//! Lanes: several worlds, or elements, in one SIMD register.
+//!
+//! A lane type is a [`Real`] whose operations are elementwise, plus the loads and stores of [`Lane`]. Every
+//! method is `#[inline(always)]` and straight-line: drivers under `#[target_feature]` instantiate kernels with
+//! the type that fits the machine (`isa`), and closures or calls would lose those features on the way.
+
+use super::{Float, Real};
+
+/// `WIDTH` numbers side by side. A plain `f32` or `f64` is one lane.
+///
+/// # Safety
+/// The type has the size and layout of `[Self::Float; WIDTH]`.
+pub unsafe trait Lane: Real<Float: Float> {
+    /// How many lanes.
+    const WIDTH: usize;
+
+    /// Lane `i` from `source[i]`.
+    ///
+    /// # Safety
+    /// `source` is valid for reads of `WIDTH` numbers (no alignment needed).
+    unsafe fn load(source: *const Self::Float) -> Self;
+
+    /// Lane `i` to `target[i]`.
+    ///
+    /// # Safety
+    /// `target` is valid for writes of `WIDTH` numbers (no alignment needed).
+    unsafe fn store(self, target: *mut Self::Float);
+
+    /// Four consecutive numbers of `WIDTH` rows, turned so that component c of row l is lane l of result c:
+    /// `result[c][l] = source[rows[l] + c]`.
+    ///
+    /// # Safety
+    /// `rows` holds at least `WIDTH` offsets, and `source + rows[l]` is valid for reads of 4 numbers for each.
+    unsafe fn load_rows(source: *const Self::Float, rows: &[usize; 16]) -> [Self; 4];
+
+    /// The inverse of [`Lane::load_rows`]: `target[rows[l] + c] = values[c][l]`.
+    ///
+    /// # Safety
+    /// `rows` holds at least `WIDTH` offsets, and `target + rows[l]` is valid for writes of 4 numbers for each.
+    unsafe fn store_rows(values: [Self; 4], target: *mut Self::Float, rows: &[usize; 16]);
+
+    /// The number in lane `i < WIDTH`.
+    fn lane(self, i: usize) -> Self::Float;
+
+    /// True in the first `count` lanes.
+    fn first(count: usize) -> Self::Mask;
+}

@@ -1,1 +1,26 @@
+//! The kernel language of Pullback.
+//!
+//! Physics is written as small pure functions, marked [`kernel`](macro@kernel); the macro writes their pullbacks.
+#![doc = ""]
+// Generated code names this crate from outside; inside, it is its own outside.
+extern crate self as pullback_kernel;
 
+pub mod cuda;
+mod kernel;
+pub mod math;
+mod operators;
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod rt;
+pub mod scalar;
+
+pub use kernel::{Argument, Kernel, Kind, Value, With, numbers, numbers_mut};
+pub use operators::{Linear, Over, Times};
+pub use pullback_kernel_macro::{Kind, Value, kernel};
+
+/// What a file of kernels wants in scope.
+pub mod prelude {
+    pub use crate::math::*;
+    pub use crate::scalar::{Dual, Float, Real};
+    pub use crate::{Argument, Kernel, Kind, Value, With, kernel};
+}

@@ -1,0 +1,181 @@
+//! A kernel as Rust items: the function, a type of the same name with its pullback, and its CUDA definition.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::{Error, ItemFn, Path, Result};
+
+use crate::cuda::{self, Cuda};
+use crate::ir::Body;
+use crate::lower;
+use crate::rust::Rust;
+use crate::signature::Signature;
+
+/// What was read of a kernel.
+struct Parsed {
+    item: ItemFn,
+    signature: Signature,
+    /// None for a primitive, whose body is plain Rust.
+    body: Option<Body>,
+}
+
+fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
+    let item: ItemFn = syn::parse2(item)?;
+    let signature = Signature::parse(attributes, &item)?;
+    let body = match signature.options.primitive {
+        true if signature.options.pullback.is_none() => {
+            return Err(Error::new_spanned(&item.sig.ident, "a primitive names its pullback: `pullback = name`"));
+        }
+        true => None,
+        false => Some(lower::body(&item.sig.ident, &signature, &item.block)?),
+    };
+    Ok(Parsed { item, signature, body })
+}
+
+pub fn readable_cuda(attributes: TokenStream, item: TokenStream) -> Result<String> {
+    let parsed = parse(attributes, item)?;
+    let text = cuda_text(&parsed).iter().map(cuda::Text::readable).collect::<Vec<_>>().join("\n");
+    Ok(text.replace('@', &parsed.item.sig.ident.to_string()))
+}
+
+/// The forward pass (none for a primitive) and the pullback.
+fn cuda_text(parsed: &Parsed) -> Vec<cuda::Text> {
+    let signature = &parsed.signature;
+    let mut texts = Vec::new();
+    if let Some(body) = &parsed.body {
+        let cuda = Cuda { body, signature };
+        texts.push(cuda.forward());
+        if signature.options.pullback.is_none() {
+            texts.push(cuda.pullback());
+        }
+    }
+    texts.extend(signature.options.pullback.as_ref().map(|path| cuda::named_pullback(signature, path)));
+    texts
+}
+
+pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let parsed = parse(attributes, item)?;
+    let Parsed { item, signature, body } = &parsed;
+    let ItemFn { attrs, vis, sig, block, .. } = item;
+    let name = &sig.ident;
+    let scalar = &signature.scalar;
+    let result = &signature.result;
+    let types: Vec<_> = signature.arguments.iter().map(|a| &a.ty).collect();
+    let types_f64: Vec<_> = types.iter().map(|ty| signature.at_f64(ty)).collect();
+    let result_f64 = signature.at_f64(result);
+    let names: Vec<String> =
+        signature.arguments.iter().map(|a| a.name.to_string().trim_start_matches("r#").to_owned()).collect();
+    let name_text = name.to_string();
+    let name_text = name_text.trim_start_matches("r#");
+
+    // In the generated functions an argument has the name of its variable.
+    let variables: Vec<Ident> = match body {
+        Some(body) => (0..body.arguments).map(|i| Rust { body, scalar }.var(i)).collect(),
+        None => (0..types.len()).map(|i| Ident::new(&format!("a{i}"), Span::mixed_site())).collect(),
+    };
+    let out_bar = Ident::new("out_bar", Span::mixed_site());
+
+    let forward = match body {
+        Some(body) => {
+            let code = Rust { body, scalar }.forward();
+            quote! { #vis fn #name<#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types),*) -> #result { #code } }
+        }
+        None => quote! { #vis #sig #block },
+    };
+    let derived = body.as_ref().map(|body| Rust { body, scalar }.pullback(&out_bar));
+    let named = signature.options.pullback.as_ref().map(|path| call_named(path, scalar, &variables, &out_bar));
+    let pullback = named.clone().or_else(|| derived.clone());
+    let head = quote! {
+        <#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types,)* #out_bar: #result) -> (#(#types,)*)
+    };
+    let derived_pullback = match (&named, &derived) {
+        (Some(_), Some(derived)) => Some(quote! {
+            /// The pullback that the macro writes: the test of the named one.
+            #[inline(always)]
+            #[allow(unused, clippy::all)]
+            pub fn derived_pullback #head { #derived }
+        }),
+        _ => None,
+    };
+    let has_derived = derived_pullback.as_ref().map(|_| {
+        quote! {
+            const NAMES_ITS_PULLBACK: bool = true;
+            #[inline(always)]
+            fn derived_pullback<R: ::pullback_kernel::rt::Real>(
+                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+                out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
+            ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
+                let (#(#variables,)*) = arguments;
+                #name::derived_pullback::<R>(#(#variables,)* out_bar)
+            }
+        }
+    });
+
+    let text = cuda_text(&parsed);
+    let pieces = text.iter().map(cuda::Text::pieces);
+    let primitive = signature.options.primitive;
+    let doc_type = format!("The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
+    let doc_pullback =
+        format!("The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
+
+    Ok(quote! {
+        #(#attrs)*
+        #[inline(always)]
+        #[allow(unused, clippy::all)]
+        #forward
+
+        #[doc = #doc_type]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #name {}
+
+        impl #name {
+            #[doc = #doc_pullback]
+            #[inline(always)]
+            #[allow(unused, clippy::all)]
+            pub fn pullback #head { #pullback }
+            #derived_pullback
+        }
+
+        impl ::pullback_kernel::rt::Kernel for #name {
+            type Arguments = (#(#types_f64,)*);
+            type Output = #result_f64;
+            const NAME: &'static str = #name_text;
+            const ARGUMENTS: &'static [&'static str] = &[#(#names),*];
+
+            #[inline(always)]
+            fn forward<R: ::pullback_kernel::rt::Real>(
+                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+            ) -> ::pullback_kernel::rt::With<Self::Output, R> {
+                let (#(#variables,)*) = arguments;
+                #name::<R>(#(#variables),*)
+            }
+
+            #[inline(always)]
+            fn pullback<R: ::pullback_kernel::rt::Real>(
+                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+                out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
+            ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
+                let (#(#variables,)*) = arguments;
+                #name::pullback::<R>(#(#variables,)* out_bar)
+            }
+
+            #has_derived
+
+            fn definition() -> &'static ::pullback_kernel::rt::Definition {
+                static DEFINITION: ::pullback_kernel::rt::Definition = ::pullback_kernel::rt::Definition {
+                    name: #name_text,
+                    place: ::core::concat!(::core::file!(), ":", ::core::line!(), ":", ::core::column!()),
+                    primitive: #primitive,
+                    texts: &[#(#pieces),*],
+                };
+                &DEFINITION
+            }
+        }
+    })
+}
+
+/// A call of the named pullback. That of a kernel with one argument returns its cotangent alone.
+fn call_named(path: &Path, scalar: &Ident, variables: &[Ident], out_bar: &Ident) -> TokenStream {
+    let call = quote! { #path::<#scalar>(#(#variables,)* #out_bar) };
+    if variables.len() == 1 { quote! { (#call,) } } else { call }
+}

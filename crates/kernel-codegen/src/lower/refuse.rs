@@ -1,0 +1,47 @@
+//! What the language does not have, and what to write instead.
+
+use syn::{Error, Expr, Ident, Macro};
+
+pub fn macro_call(mac: &Macro) -> Error {
+    Error::new_spanned(mac, "a kernel computes and nothing else: remove the macro")
+}
+
+pub fn unknown_variable(ident: &Ident) -> Error {
+    Error::new_spanned(
+        ident,
+        format!("no variable `{ident}` here: declare it with `let`, or make it an argument (constants are UPPER_CASE)"),
+    )
+}
+
+pub fn expression(expr: &Expr) -> Error {
+    let advice = match expr {
+        Expr::MethodCall(call) => {
+            let name = &call.method;
+            return Error::new_spanned(
+                name,
+                format!("kernels call functions, not methods: write `{name}(...)` with the value as first argument"),
+            );
+        }
+        Expr::Macro(mac) => return macro_call(&mac.mac),
+        Expr::Reference(_) => "kernels work on values, so that nothing can alias: remove the `&`",
+        Expr::Unary(_) => "kernels work on values: there is nothing to dereference",
+        Expr::Closure(_) => "there are no closures in kernels: write another kernel and call it",
+        Expr::While(_) => "the number of rounds must be known: write `for i in 0..COUNT` with an `if` inside",
+        Expr::Loop(_) => "the number of rounds must be known: write `for i in 0..COUNT`",
+        Expr::ForLoop(_) => "a loop has no value: assign to a `let mut` variable inside it",
+        Expr::Return(_) => "a kernel has one exit, its last expression: use `if` and `else` instead of `return`",
+        Expr::Break(_) | Expr::Continue(_) => "loops run to their end: put the rest of the body into an `if`",
+        Expr::Cast(_) => "there are no casts in kernels: pass numbers as numbers and indices as indices",
+        Expr::Range(_) => "a range stands only in `for i in 0..3`",
+        Expr::Assign(_) => "an assignment is a statement of its own: end it with `;`",
+        Expr::Let(_) => "`if let` has no place in kernels: there are no enums with fields",
+        Expr::Try(_) => "a kernel always returns a value: there is no `?`",
+        Expr::Unsafe(_) => "kernels touch no memory: there is no `unsafe`",
+        Expr::Async(_) | Expr::Await(_) => "a kernel is a pure function: there is no `async`",
+        _ => {
+            "not in the kernel language: it has let, assignment, arithmetic, comparisons, if, match, \
+             for over constant bounds, arrays, structs and calls of kernels"
+        }
+    };
+    Error::new_spanned(expr, advice)
+}

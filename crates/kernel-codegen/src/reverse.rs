@@ -1,0 +1,107 @@
+//! The reverse of one operation, in no dialect: which cotangents it adds to which.
+
+use syn::{Expr, Member, Path};
+
+use crate::ir::*;
+
+/// What `let c = op` does to the cotangents of its operands, given `c_bar`.
+pub struct Reverse {
+    /// Computed first, when the additions need it.
+    pub define: Option<Define>,
+    pub additions: Vec<Addition>,
+}
+
+pub enum Define {
+    /// One partial per factor, (a_bar, b_bar), of a product or quotient.
+    Partials(Binary, Operand, Operand),
+    /// One cotangent per argument, from the callee's pullback.
+    Call(Path, Vec<Operand>),
+    /// `c_bar` with the part at the path set to zero.
+    Without(Vec<Projection>),
+}
+
+/// `to_bar.path += from`, or `-=`.
+pub struct Addition {
+    pub to: Var,
+    pub path: Vec<Projection>,
+    pub negative: bool,
+    pub from: From,
+}
+
+pub enum From {
+    /// A part of `c_bar`, or all of it.
+    Bar(Vec<Projection>),
+    /// Part `i` of what was defined.
+    Part(usize),
+    /// What was defined.
+    Defined,
+    /// The sum over the elements of `c_bar`, an array of this length.
+    Sum(Expr),
+}
+
+/// The reverse of `op`.
+pub fn reverse(op: &Op) -> Reverse {
+    let mut define = None;
+    let mut additions = Vec::new();
+    let mut add = |to: &Operand, path: &[Projection], negative: bool, from: From| {
+        if let Operand::Var(to) = to {
+            additions.push(Addition { to: *to, path: path.to_vec(), negative, from });
+        }
+    };
+    match op {
+        Op::Copy(a) => add(a, &[], false, From::Bar(vec![])),
+        Op::Negate(a) => add(a, &[], true, From::Bar(vec![])),
+        Op::Binary(Binary::Add, a, b) => {
+            add(a, &[], false, From::Bar(vec![]));
+            add(b, &[], false, From::Bar(vec![]));
+        }
+        Op::Binary(Binary::Subtract, a, b) => {
+            add(a, &[], false, From::Bar(vec![]));
+            add(b, &[], true, From::Bar(vec![]));
+        }
+        Op::Binary(op @ (Binary::Multiply | Binary::Divide), a, b) => {
+            add(a, &[], false, From::Part(0));
+            add(b, &[], false, From::Part(1));
+            define = Some(Define::Partials(*op, a.clone(), b.clone()));
+        }
+        // Remainders are of indices, the others are of truth values: neither has a derivative.
+        Op::Binary(Binary::Remainder | Binary::And | Binary::Or, ..) | Op::Not(_) | Op::Compare(..) => {}
+        Op::Get(a, path) => add(a, path, false, From::Bar(vec![])),
+        Op::Set(a, path, e) => {
+            add(e, &[], false, From::Bar(path.clone()));
+            add(a, &[], false, From::Defined);
+            define = Some(Define::Without(path.clone()));
+        }
+        Op::Call(path, arguments) => {
+            for (i, argument) in arguments.iter().enumerate() {
+                add(argument, &[], false, From::Part(i));
+            }
+            define = Some(Define::Call(path.clone(), arguments.clone()));
+        }
+        Op::Array(elements) => {
+            for (i, element) in elements.iter().enumerate() {
+                add(element, &[], false, From::Bar(vec![Projection::Index(index(i))]));
+            }
+        }
+        Op::Repeat(element, length) => add(element, &[], false, From::Sum(length.clone())),
+        Op::Tuple(elements) => {
+            for (i, element) in elements.iter().enumerate() {
+                add(element, &[], false, From::Bar(vec![Projection::Field(Member::from(i))]));
+            }
+        }
+        Op::Struct(_, fields) => {
+            for (member, value) in fields {
+                add(value, &[], false, From::Bar(vec![Projection::Field(member.clone())]));
+            }
+        }
+    }
+    if additions.is_empty() {
+        define = None;
+    }
+    Reverse { define, additions }
+}
+
+/// The index `i` as a literal.
+fn index(i: usize) -> Operand {
+    Operand::Index(syn::Lit::Int(syn::LitInt::new(&i.to_string(), proc_macro2::Span::call_site())))
+}

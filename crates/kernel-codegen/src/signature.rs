@@ -1,0 +1,178 @@
+//! The head of a kernel: its scalar, arguments, result and attributes.
+
+use proc_macro2::TokenStream;
+use syn::parse::Parser;
+use syn::visit_mut::{VisitMut, visit_type_mut};
+use syn::{
+    Error, FnArg, GenericParam, Ident, ItemFn, Meta, Pat, Path, Result, ReturnType, Type, TypeParamBound,
+};
+
+pub struct Signature {
+    /// The type parameter bounded by `Real`.
+    pub scalar: Ident,
+    pub arguments: Vec<Argument>,
+    pub result: Type,
+    pub options: Options,
+}
+
+pub struct Argument {
+    pub name: Ident,
+    pub mutable: bool,
+    pub ty: Type,
+}
+
+#[derive(Default)]
+pub struct Options {
+    /// `pullback = NAME`: the kernel that is this kernel's pullback.
+    pub pullback: Option<Path>,
+    /// `primitive`: the body is plain Rust, and the CUDA prelude has a function of the same name.
+    pub primitive: bool,
+}
+
+impl Options {
+    fn parse(attributes: TokenStream) -> Result<Options> {
+        let mut options = Options::default();
+        let metas = syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated.parse2(attributes)?;
+        for meta in metas {
+            match &meta {
+                Meta::Path(path) if path.is_ident("primitive") => options.primitive = true,
+                Meta::NameValue(pair) if pair.path.is_ident("pullback") => {
+                    let syn::Expr::Path(value) = &pair.value else {
+                        return Err(Error::new_spanned(
+                            &pair.value,
+                            "name the kernel that is the pullback: `#[kernel(pullback = name)]`",
+                        ));
+                    };
+                    options.pullback = Some(value.path.clone());
+                }
+                other => {
+                    return Err(Error::new_spanned(
+                        other,
+                        "unknown option: `#[kernel]` and `#[kernel(pullback = name)]` are what there is",
+                    ));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl Signature {
+    pub fn parse(attributes: TokenStream, item: &ItemFn) -> Result<Signature> {
+        let options = Options::parse(attributes)?;
+        let sig = &item.sig;
+        let refuse: [(Option<&dyn quote::ToTokens>, &str); 4] = [
+            (sig.constness.as_ref().map(|t| t as _), "a kernel is not `const`: remove the word"),
+            (sig.asyncness.as_ref().map(|t| t as _), "a kernel is a pure function: remove `async`"),
+            (sig.abi.as_ref().map(|t| t as _), "a kernel is a plain function: remove `extern`"),
+            (sig.variadic.as_ref().map(|t| t as _), "a kernel has a fixed number of arguments"),
+        ];
+        for (token, message) in refuse {
+            if let Some(token) = token {
+                return Err(Error::new_spanned(token, message));
+            }
+        }
+        let scalar = scalar(item)?;
+        let arguments = sig.inputs.iter().map(argument).collect::<Result<Vec<_>>>()?;
+        let result = match &sig.output {
+            ReturnType::Type(_, ty) => (**ty).clone(),
+            ReturnType::Default => {
+                return Err(Error::new_spanned(
+                    &sig.ident,
+                    "a kernel returns a value, because it can change nothing else: write `-> Type`",
+                ));
+            }
+        };
+        refuse_borrows(&result)?;
+        Ok(Signature { scalar, arguments, result, options })
+    }
+
+    /// `ty` with the scalar replaced by `f64`: how a type is named where no scalar is chosen yet.
+    pub fn at_f64(&self, ty: &Type) -> Type {
+        struct Replace<'a>(&'a Ident);
+        impl VisitMut for Replace<'_> {
+            fn visit_type_mut(&mut self, ty: &mut Type) {
+                visit_type_mut(self, ty);
+                if let Type::Path(path) = ty
+                    && path.qself.is_none()
+                    && path.path.is_ident(self.0)
+                {
+                    *ty = syn::parse_quote!(f64);
+                }
+            }
+        }
+        let mut ty = ty.clone();
+        Replace(&self.scalar).visit_type_mut(&mut ty);
+        ty
+    }
+}
+
+fn scalar(item: &ItemFn) -> Result<Ident> {
+    let generics = &item.sig.generics;
+    let mut scalar = None;
+    for param in &generics.params {
+        match param {
+            GenericParam::Type(param) if scalar.is_none() => scalar = Some(param),
+            GenericParam::Type(param) => {
+                return Err(Error::new_spanned(param, "a kernel has one type parameter: its scalar"));
+            }
+            GenericParam::Lifetime(param) => {
+                return Err(Error::new_spanned(param, "a kernel takes values, not references: remove lifetimes"));
+            }
+            GenericParam::Const(param) => {
+                return Err(Error::new_spanned(
+                    param,
+                    "a kernel has no const parameters: write a kernel for each size, or use a `const` item",
+                ));
+            }
+        }
+    }
+    let is_real = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|s| s.ident == "Real"),
+        _ => false,
+    };
+    match scalar {
+        Some(param) if param.bounds.len() == 1 && param.bounds.iter().all(is_real) => {
+            if let Some(clause) = &generics.where_clause {
+                return Err(Error::new_spanned(clause, "a kernel has no `where`: its scalar is any `Real`"));
+            }
+            Ok(param.ident.clone())
+        }
+        Some(param) => Err(Error::new_spanned(param, "a kernel's scalar is any `Real`: write `<R: Real>`")),
+        None => Err(Error::new_spanned(
+            &item.sig.ident,
+            "a kernel is generic over its scalar: write `<R: Real>` after the name",
+        )),
+    }
+}
+
+fn argument(input: &FnArg) -> Result<Argument> {
+    let FnArg::Typed(input) = input else {
+        return Err(Error::new_spanned(input, "a kernel is a free function: pass `self` as an ordinary argument"));
+    };
+    refuse_borrows(&input.ty)?;
+    match &*input.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
+            Ok(Argument { name: pat.ident.clone(), mutable: pat.mutability.is_some(), ty: (*input.ty).clone() })
+        }
+        other => Err(Error::new_spanned(other, "name the argument, and take it apart with `let` in the body")),
+    }
+}
+
+fn refuse_borrows(ty: &Type) -> Result<()> {
+    match ty {
+        Type::Reference(_) => Err(Error::new_spanned(
+            ty,
+            "a kernel takes and returns values, so that nothing can alias: remove the `&`",
+        )),
+        Type::Slice(_) => {
+            Err(Error::new_spanned(ty, "a kernel's arrays have a fixed size: write `[T; N]`"))
+        }
+        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Ptr(_) | Type::FnPtr(_) => {
+            Err(Error::new_spanned(ty, "a kernel takes numbers, vectors, arrays, structs of these, and indices"))
+        }
+        Type::Array(array) => refuse_borrows(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().try_for_each(refuse_borrows),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,150 @@
+//! `#[derive(Value)]`: structs of numbers as values in kernels and buffers, fieldwise.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Fields, GenericParam, Member, Result};
+
+use crate::cuda::field;
+
+pub fn value(item: TokenStream) -> Result<TokenStream> {
+    let item: DeriveInput = syn::parse2(item)?;
+    let advice = "a value is a struct with one scalar parameter and named fields: `struct Name<R> { a: R, b: Vec3<R> }`";
+    let Data::Struct(data) = &item.data else { return Err(Error::new_spanned(&item.ident, advice)) };
+    let Fields::Named(fields) = &data.fields else { return Err(Error::new_spanned(&item.ident, advice)) };
+    let mut params = item.generics.params.iter();
+    let (Some(GenericParam::Type(scalar)), None) = (params.next(), params.next()) else {
+        return Err(Error::new_spanned(&item.ident, advice));
+    };
+    if fields.named.is_empty() {
+        return Err(Error::new_spanned(&item.ident, advice));
+    }
+    let repr_c = item.attrs.iter().any(|attr| {
+        attr.path().is_ident("repr") && attr.parse_args::<syn::Ident>().is_ok_and(|repr| repr == "C")
+    });
+    if !repr_c {
+        return Err(Error::new_spanned(
+            &item.ident,
+            "a value's numbers lie in the order of its fields: add `#[repr(C)]` above the struct",
+        ));
+    }
+
+    let name = &item.ident;
+    let r = &scalar.ident;
+    let names: Vec<_> = fields.named.iter().filter_map(|f| f.ident.as_ref()).collect();
+    let types: Vec<_> = fields.named.iter().map(|f| &f.ty).collect();
+    let rt = quote! { ::pullback_kernel::rt };
+
+    // The fields' types at another scalar are named through the struct's own definition.
+    let replace = |ty: &syn::Type, with: TokenStream| -> TokenStream { substitute(quote! { #ty }, r, &with) };
+    let types_f64: Vec<_> = types.iter().map(|ty| replace(ty, quote! { f64 })).collect();
+
+    let fieldwise = |call: TokenStream| quote! { Self { #(#names: #call(self.#names, other.#names)),* } };
+    let plus = fieldwise(quote! { #rt::Local::<#r>::plus });
+    let minus = fieldwise(quote! { #rt::Local::<#r>::minus });
+    let add = quote! { Self { #(#names: self.#names + other.#names),* } };
+    let sub = quote! { Self { #(#names: self.#names - other.#names),* } };
+    let first = names[0];
+    let rest = &names[1..];
+
+    let c_fields: Vec<String> = names.iter().map(|n| field(&Member::Named((*n).clone()))).collect();
+    let c_name = name.to_string();
+    Ok(quote! {
+        impl<#r: #rt::Real> #rt::Local<#r> for #name<#r> {
+            #[inline(always)]
+            fn zero() -> Self {
+                Self { #(#names: #rt::Local::<#r>::zero()),* }
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { #plus }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { #minus }
+        }
+        impl<#r: #rt::Real> #rt::Blend<#r> for #name<#r> {
+            #[inline(always)]
+            fn select(mask: #r::Mask, a: Self, b: Self) -> Self {
+                Self { #(#names: #rt::Blend::<#r>::select(mask, a.#names, b.#names)),* }
+            }
+        }
+        impl<#r: #rt::Real> #rt::Linear<#r> for #name<#r> {
+            #[inline(always)]
+            fn scale(self, s: #r) -> Self {
+                Self { #(#names: #rt::Linear::<#r>::scale(self.#names, s)),* }
+            }
+            #[inline(always)]
+            fn divide(self, s: #r) -> Self {
+                Self { #(#names: #rt::Linear::<#r>::divide(self.#names, s)),* }
+            }
+            #[inline(always)]
+            fn inner(self, other: Self) -> #r {
+                #rt::Linear::<#r>::inner(self.#first, other.#first)
+                    #(+ #rt::Linear::<#r>::inner(self.#rest, other.#rest))*
+            }
+        }
+        impl<#r: #rt::Real> ::core::ops::Add for #name<#r> {
+            type Output = Self;
+            #[inline(always)]
+            fn add(self, other: Self) -> Self { #add }
+        }
+        impl<#r: #rt::Real> ::core::ops::Sub for #name<#r> {
+            type Output = Self;
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self { #sub }
+        }
+        impl<#r: #rt::Real> ::core::ops::Neg for #name<#r> {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self { Self { #(#names: -self.#names),* } }
+        }
+        impl<#r: #rt::Real> ::core::ops::Mul<#r> for #name<#r> {
+            type Output = Self;
+            #[inline(always)]
+            fn mul(self, s: #r) -> Self { #rt::Linear::<#r>::scale(self, s) }
+        }
+        impl<#r: #rt::Real> ::core::ops::Div<#r> for #name<#r> {
+            type Output = Self;
+            #[inline(always)]
+            fn div(self, s: #r) -> Self { #rt::Linear::<#r>::divide(self, s) }
+        }
+        impl #rt::Argument for #name<f64> {
+            type With<#r: #rt::Real> = #name<#r>;
+            #[inline(always)]
+            fn dual<#r: #rt::Real>(value: #name<#r>, tangent: #name<#r>) -> #name<#rt::Dual<#r>> {
+                #name { #(#names: <#types_f64 as #rt::Argument>::dual::<#r>(value.#names, tangent.#names)),* }
+            }
+            #[inline(always)]
+            fn parts<#r: #rt::Real>(dual: #name<#rt::Dual<#r>>) -> (#name<#r>, #name<#r>) {
+                #(let #names = <#types_f64 as #rt::Argument>::parts::<#r>(dual.#names);)*
+                (#name { #(#names: #names.0),* }, #name { #(#names: #names.1),* })
+            }
+            fn c_type(source: &mut #rt::Source) -> ::std::string::String {
+                static STRUCT: #rt::Struct = #rt::Struct {
+                    name: #c_name,
+                    place: ::core::concat!(::core::file!(), ":", ::core::line!(), ":", ::core::column!()),
+                    fields: &[#((#c_fields, #rt::c_type::<#types_f64>)),*],
+                };
+                source.add_struct(&STRUCT)
+            }
+        }
+        // SAFETY: `repr(C)` with fields that are all values of the same scalar: their numbers lie side by side.
+        unsafe impl #rt::Value for #name<f64> {
+            const LEN: usize = 0 #(+ <#types_f64 as #rt::Value>::LEN)*;
+        }
+    })
+}
+
+/// `tokens` with the identifier `from` replaced.
+fn substitute(tokens: TokenStream, from: &syn::Ident, to: &TokenStream) -> TokenStream {
+    tokens
+        .into_iter()
+        .flat_map(|token| match token {
+            proc_macro2::TokenTree::Ident(ident) if ident == *from => to.clone(),
+            proc_macro2::TokenTree::Group(group) => {
+                let inner = substitute(group.stream(), from, to);
+                let mut new = proc_macro2::Group::new(group.delimiter(), inner);
+                new.set_span(group.span());
+                TokenStream::from(proc_macro2::TokenTree::Group(new))
+            }
+            other => TokenStream::from(other),
+        })
+        .collect()
+}

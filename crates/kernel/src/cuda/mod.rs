@@ -1,0 +1,5 @@
+//! CUDA: the text of kernels, and the device that runs it.
+
+mod source;
+
+pub use source::{CConstant, Definition, Piece, Source, Struct};

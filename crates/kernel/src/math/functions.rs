@@ -1,0 +1,201 @@
+//! Functions of numbers. What is returned where no derivative exists is in docs/nonsmooth.md.
+
+use crate::{kernel, scalar::Real};
+
+/// √x
+#[kernel(primitive, pullback = sqrt_pullback)]
+pub fn sqrt<R: Real>(x: R) -> R {
+    x.sqrt()
+}
+
+/// x_bar = y_bar / (2√x), and 0 at x = 0
+#[kernel]
+pub fn sqrt_pullback<R: Real>(x: R, y_bar: R) -> R {
+    if x > 0.0 { y_bar * 0.5 / sqrt(x) } else { 0.0 }
+}
+
+/// |x|
+#[kernel(primitive, pullback = abs_pullback)]
+pub fn abs<R: Real>(x: R) -> R {
+    x.abs()
+}
+
+/// x_bar = sign(x) y_bar, and 0 at x = 0
+#[kernel]
+pub fn abs_pullback<R: Real>(x: R, y_bar: R) -> R {
+    if x > 0.0 {
+        y_bar
+    } else if x < 0.0 {
+        -y_bar
+    } else {
+        0.0
+    }
+}
+
+/// The largest whole number that is not above x.
+#[kernel(primitive, pullback = floor_pullback)]
+pub fn floor<R: Real>(x: R) -> R {
+    x.floor()
+}
+
+/// x_bar = 0, at the jumps too
+#[kernel]
+pub fn floor_pullback<R: Real>(x: R, y_bar: R) -> R {
+    0.0
+}
+
+/// The smaller of two numbers, a if they are equal.
+#[kernel(primitive, pullback = min_pullback)]
+pub fn min<R: Real>(a: R, b: R) -> R {
+    a.min(b)
+}
+
+/// The chosen argument takes y_bar: a if they are equal.
+#[kernel]
+pub fn min_pullback<R: Real>(a: R, b: R, y_bar: R) -> (R, R) {
+    if b < a { (0.0, y_bar) } else { (y_bar, 0.0) }
+}
+
+/// The larger of two numbers, a if they are equal.
+#[kernel(primitive, pullback = max_pullback)]
+pub fn max<R: Real>(a: R, b: R) -> R {
+    a.max(b)
+}
+
+/// The chosen argument takes y_bar: a if they are equal.
+#[kernel]
+pub fn max_pullback<R: Real>(a: R, b: R, y_bar: R) -> (R, R) {
+    if a < b { (0.0, y_bar) } else { (y_bar, 0.0) }
+}
+
+/// x, but not below `low` and not above `high`.
+#[kernel]
+pub fn clamp<R: Real>(x: R, low: R, high: R) -> R {
+    min(max(x, low), high)
+}
+
+/// sin x, x in radians
+#[kernel(primitive, pullback = sin_pullback)]
+pub fn sin<R: Real>(x: R) -> R {
+    x.sin()
+}
+
+/// x_bar = cos(x) y_bar
+#[kernel]
+pub fn sin_pullback<R: Real>(x: R, y_bar: R) -> R {
+    cos(x) * y_bar
+}
+
+/// cos x, x in radians
+#[kernel(primitive, pullback = cos_pullback)]
+pub fn cos<R: Real>(x: R) -> R {
+    x.cos()
+}
+
+/// x_bar = -sin(x) y_bar
+#[kernel]
+pub fn cos_pullback<R: Real>(x: R, y_bar: R) -> R {
+    -(sin(x) * y_bar)
+}
+
+/// tan x, x in radians
+#[kernel(primitive, pullback = tan_pullback)]
+pub fn tan<R: Real>(x: R) -> R {
+    x.tan()
+}
+
+/// x_bar = (1 + tan²x) y_bar
+#[kernel]
+pub fn tan_pullback<R: Real>(x: R, y_bar: R) -> R {
+    let t = tan(x);
+    (1.0 + t * t) * y_bar
+}
+
+/// asin x, in radians
+#[kernel(primitive, pullback = asin_pullback)]
+pub fn asin<R: Real>(x: R) -> R {
+    x.asin()
+}
+
+/// x_bar = y_bar / √(1 - x²), and 0 at x = ±1
+#[kernel]
+pub fn asin_pullback<R: Real>(x: R, y_bar: R) -> R {
+    let s = (1.0 - x) * (1.0 + x);
+    if s > 0.0 { y_bar / sqrt(s) } else { 0.0 }
+}
+
+/// acos x, in radians
+#[kernel(primitive, pullback = acos_pullback)]
+pub fn acos<R: Real>(x: R) -> R {
+    x.acos()
+}
+
+/// x_bar = -y_bar / √(1 - x²), and 0 at x = ±1
+#[kernel]
+pub fn acos_pullback<R: Real>(x: R, y_bar: R) -> R {
+    -asin_pullback(x, y_bar)
+}
+
+/// The angle of the point (x, y), in radians.
+#[kernel(primitive, pullback = atan2_pullback)]
+pub fn atan2<R: Real>(y: R, x: R) -> R {
+    y.atan2(x)
+}
+
+/// (y_bar, x_bar) = (x, -y) / (x² + y²) a_bar, and 0 at the origin
+#[kernel]
+pub fn atan2_pullback<R: Real>(y: R, x: R, a_bar: R) -> (R, R) {
+    let s = x * x + y * y;
+    if s > 0.0 { (x / s * a_bar, -(y / s * a_bar)) } else { (0.0, 0.0) }
+}
+
+/// eˣ
+#[kernel(primitive, pullback = exp_pullback)]
+pub fn exp<R: Real>(x: R) -> R {
+    x.exp()
+}
+
+/// x_bar = eˣ y_bar
+#[kernel]
+pub fn exp_pullback<R: Real>(x: R, y_bar: R) -> R {
+    exp(x) * y_bar
+}
+
+/// Natural logarithm of x.
+#[kernel(primitive, pullback = ln_pullback)]
+pub fn ln<R: Real>(x: R) -> R {
+    x.ln()
+}
+
+/// x_bar = y_bar / x
+#[kernel]
+pub fn ln_pullback<R: Real>(x: R, y_bar: R) -> R {
+    y_bar / x
+}
+
+/// tanh x
+#[kernel(primitive, pullback = tanh_pullback)]
+pub fn tanh<R: Real>(x: R) -> R {
+    x.tanh()
+}
+
+/// x_bar = (1 - tanh²x) y_bar
+#[kernel]
+pub fn tanh_pullback<R: Real>(x: R, y_bar: R) -> R {
+    let t = tanh(x);
+    (1.0 - t * t) * y_bar
+}
+
+/// x to the power p.
+#[kernel(primitive, pullback = powf_pullback)]
+pub fn powf<R: Real>(x: R, p: R) -> R {
+    x.powf(p)
+}
+
+/// x_bar = p xᵖ⁻¹ y_bar, and 0 where that is infinite (x = 0, p < 1);  p_bar = xᵖ ln x y_bar, and 0 where x ≤ 0
+#[kernel]
+pub fn powf_pullback<R: Real>(x: R, p: R, y_bar: R) -> (R, R) {
+    let x_bar = if x == 0.0 && p < 1.0 { 0.0 } else { p * powf(x, p - 1.0) * y_bar };
+    let p_bar = if x > 0.0 { powf(x, p) * ln(x) * y_bar } else { 0.0 };
+    (x_bar, p_bar)
+}

@@ -1,0 +1,58 @@
+//! The builtins of the kernel language: functions, vectors, matrices.
+//!
+//! Each is a kernel. Where mathematics gives a shorter pullback than the macro's, it is named and stands right below
+//! its forward, with the formula; the macro's stays as its test.
+
+mod functions;
+mod mat3;
+mod vec3;
+
+pub use functions::*;
+pub use mat3::*;
+pub use vec3::*;
+
+use crate::cuda::Source;
+
+/// `left * right` for two types is this kernel, in Rust and in C++.
+macro_rules! product {
+    ($left:ident * $right:ident -> $out:ident = $kernel:ident) => {
+        impl<R: Real> $crate::Times<R, $right<R>> for $left<R> {
+            type Output = $out<R>;
+            #[inline(always)]
+            fn times(self, rhs: $right<R>) -> $out<R> {
+                $kernel(self, rhs)
+            }
+            #[inline(always)]
+            fn times_pullback(self, rhs: $right<R>, out_bar: $out<R>) -> (Self, $right<R>) {
+                $kernel::pullback(self, rhs, out_bar)
+            }
+        }
+        impl<R: Real> ::core::ops::Mul<$right<R>> for $left<R> {
+            type Output = $out<R>;
+            #[inline(always)]
+            fn mul(self, rhs: $right<R>) -> $out<R> {
+                $kernel(self, rhs)
+            }
+        }
+    };
+}
+/// `number * value` for a type whose `value * number` is [`Linear`](crate::Linear).
+macro_rules! scaled_from_left {
+    ($($ty:ident),*) => {$(
+        impl<R: Real> $crate::Times<R, $ty<R>> for R {
+            type Output = $ty<R>;
+            #[inline(always)]
+            fn times(self, rhs: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale(rhs, self)
+            }
+            #[inline(always)]
+            fn times_pullback(self, rhs: $ty<R>, out_bar: $ty<R>) -> (Self, $ty<R>) {
+                ($crate::Linear::inner(rhs, out_bar), $crate::Linear::scale(out_bar, self))
+            }
+        }
+    )*};
+}
+pub(crate) use {product, scaled_from_left};
+
+/// The products of types, for C++, where they are overloads of `*`.
+pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[mat3::products];

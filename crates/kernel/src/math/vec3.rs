@@ -1,0 +1,84 @@
+//! Vectors in space.
+
+use crate::{Value, kernel, math::*, scalar::Real};
+
+/// A vector in space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
+#[repr(C)]
+pub struct Vec3<R = f64> {
+    /// Its component along x.
+    pub x: R,
+    /// Its component along y.
+    pub y: R,
+    /// Its component along z.
+    pub z: R,
+}
+scaled_from_left!(Vec3);
+
+/// (x, y, z)
+#[kernel]
+pub fn vec3<R: Real>(x: R, y: R, z: R) -> Vec3<R> {
+    Vec3 { x, y, z }
+}
+
+/// a·b
+#[kernel(pullback = dot_pullback)]
+pub fn dot<R: Real>(a: Vec3<R>, b: Vec3<R>) -> R {
+    a.x * b.x + a.y * b.y + a.z * b.z
+}
+
+/// a_bar = s_bar b,  b_bar = s_bar a
+#[kernel]
+pub fn dot_pullback<R: Real>(a: Vec3<R>, b: Vec3<R>, s_bar: R) -> (Vec3<R>, Vec3<R>) {
+    (b * s_bar, a * s_bar)
+}
+
+/// a × b
+#[kernel(pullback = cross_pullback)]
+pub fn cross<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
+    vec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+}
+
+/// a_bar = b × c_bar,  b_bar = c_bar × a
+#[kernel]
+pub fn cross_pullback<R: Real>(a: Vec3<R>, b: Vec3<R>, c_bar: Vec3<R>) -> (Vec3<R>, Vec3<R>) {
+    (cross(b, c_bar), cross(c_bar, a))
+}
+
+/// |a|²
+#[kernel]
+pub fn length_squared<R: Real>(a: Vec3<R>) -> R {
+    dot(a, a)
+}
+
+/// |a|
+#[kernel(pullback = length_pullback)]
+pub fn length<R: Real>(a: Vec3<R>) -> R {
+    sqrt(dot(a, a))
+}
+
+/// a_bar = s_bar a / |a|, and 0 at a = 0
+#[kernel]
+pub fn length_pullback<R: Real>(a: Vec3<R>, s_bar: R) -> Vec3<R> {
+    let l = length(a);
+    if l > 0.0 { a * (s_bar / l) } else { vec3(0.0, 0.0, 0.0) }
+}
+
+/// a / |a|, and 0 at a = 0
+#[kernel(pullback = normalize_pullback)]
+pub fn normalize<R: Real>(a: Vec3<R>) -> Vec3<R> {
+    let l = length(a);
+    if l > 0.0 { a / l } else { vec3(0.0, 0.0, 0.0) }
+}
+
+/// a_bar = (n_bar - n (n·n_bar)) / |a| with n = a / |a|, and 0 at a = 0
+#[kernel]
+pub fn normalize_pullback<R: Real>(a: Vec3<R>, n_bar: Vec3<R>) -> Vec3<R> {
+    let l = length(a);
+    if l > 0.0 {
+        let n = a / l;
+        (n_bar - n * dot(n, n_bar)) / l
+    } else {
+        vec3(0.0, 0.0, 0.0)
+    }
+}

@@ -1,0 +1,134 @@
+//! `*` and `/` of the kernel language, each with its pullback. (`+`, `-` and negation are linear: their pullbacks
+//! need no values.)
+
+use crate::scalar::{Local, Real};
+
+/// A value that can be scaled: a vector of numbers, whatever it means.
+pub trait Linear<R: Real>: Local<R> {
+    /// s a
+    fn scale(self, s: R) -> Self;
+    /// a / s
+    fn divide(self, s: R) -> Self;
+    /// Σ aᵢ bᵢ
+    fn inner(self, other: Self) -> R;
+}
+
+impl<R: Real> Linear<R> for R {
+    #[inline(always)]
+    fn scale(self, s: R) -> Self {
+        self * s
+    }
+    #[inline(always)]
+    fn divide(self, s: R) -> Self {
+        self / s
+    }
+    #[inline(always)]
+    fn inner(self, other: Self) -> R {
+        self * other
+    }
+}
+
+impl<R: Real, T: Linear<R>, const N: usize> Linear<R> for [T; N] {
+    #[inline(always)]
+    fn scale(mut self, s: R) -> Self {
+        for i in 0..N {
+            self[i] = self[i].scale(s);
+        }
+        self
+    }
+    #[inline(always)]
+    fn divide(mut self, s: R) -> Self {
+        for i in 0..N {
+            self[i] = self[i].divide(s);
+        }
+        self
+    }
+    #[inline(always)]
+    fn inner(self, other: Self) -> R {
+        let mut sum = R::zero();
+        for i in 0..N {
+            sum = sum + self[i].inner(other[i]);
+        }
+        sum
+    }
+}
+
+/// `self * rhs` in kernels.
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot multiply `{Self}` by `{Rhs}`",
+    note = "numbers are written with a decimal point, `2.0`; `*` joins numbers, a number and a vector, matrix and \
+            vector, matrices, quaternions; other products have names: `dot(a, b)`, `cross(a, b)`"
+)]
+pub trait Times<R: Real, Rhs>: Copy {
+    /// The type of the product.
+    type Output;
+    /// a b
+    fn times(self, rhs: Rhs) -> Self::Output;
+    /// (a_bar, b_bar) of c = a b
+    fn times_pullback(self, rhs: Rhs, out_bar: Self::Output) -> (Self, Rhs);
+}
+
+/// c = s a:  a_bar = s c_bar,  s_bar = a·c_bar
+impl<R: Real, T: Linear<R>> Times<R, R> for T {
+    type Output = T;
+    #[inline(always)]
+    fn times(self, s: R) -> T {
+        self.scale(s)
+    }
+    #[inline(always)]
+    fn times_pullback(self, s: R, out_bar: T) -> (T, R) {
+        (out_bar.scale(s), self.inner(out_bar))
+    }
+}
+
+impl<R: Real> Times<R, usize> for usize {
+    type Output = usize;
+    #[inline(always)]
+    fn times(self, rhs: usize) -> usize {
+        self * rhs
+    }
+    #[inline(always)]
+    fn times_pullback(self, _: usize, _: usize) -> (usize, usize) {
+        (0, 0)
+    }
+}
+
+/// `self / rhs` in kernels.
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot divide `{Self}` by `{Rhs}`",
+    note = "numbers are written with a decimal point, `2.0`; divide by a number, or multiply by `inverse(a)`"
+)]
+pub trait Over<R: Real, Rhs>: Copy {
+    /// The type of the quotient.
+    type Output;
+    /// a / b
+    fn over(self, rhs: Rhs) -> Self::Output;
+    /// (a_bar, b_bar) of c = a / b
+    fn over_pullback(self, rhs: Rhs, out_bar: Self::Output) -> (Self, Rhs);
+}
+
+/// c = a / s:  a_bar = c_bar / s,  s_bar = -c·c_bar / s
+impl<R: Real, T: Linear<R>> Over<R, R> for T {
+    type Output = T;
+    #[inline(always)]
+    fn over(self, s: R) -> T {
+        self.divide(s)
+    }
+    #[inline(always)]
+    fn over_pullback(self, s: R, out_bar: T) -> (T, R) {
+        let a_bar = out_bar.divide(s);
+        (a_bar, -self.divide(s).inner(a_bar))
+    }
+}
+
+impl<R: Real> Over<R, usize> for usize {
+    type Output = usize;
+    #[inline(always)]
+    fn over(self, rhs: usize) -> usize {
+        self / rhs
+    }
+    #[inline(always)]
+    fn over_pullback(self, _: usize, _: usize) -> (usize, usize) {
+        (0, 0)
+    }
+}

@@ -1,0 +1,140 @@
+//! What generated code calls. Not for people: its names follow what the macro writes.
+
+pub use crate::cuda::{CConstant, Definition, Piece, Source, Struct};
+pub use crate::kernel::{Argument, Kernel, Kind, Value, With};
+pub use crate::operators::{Linear, Over, Times};
+pub use crate::scalar::{Blend, Compare, Dual, Local, Mask, Real, accumulate, select, zero_like};
+
+/// A constant item in a kernel: `f64` becomes the scalar, indices and kinds stay.
+#[diagnostic::on_unimplemented(
+    message = "a constant of type `{Self}` has no place in a kernel",
+    note = "constants are `f64` numbers, `usize` indices and kinds"
+)]
+pub trait Constant<R: Real> {
+    /// Its type in the kernel.
+    type Lifted;
+    /// Its value in the kernel.
+    fn lift(self) -> Self::Lifted;
+}
+
+impl<R: Real> Constant<R> for f64 {
+    type Lifted = R;
+    #[inline(always)]
+    fn lift(self) -> R {
+        R::from_f64(self)
+    }
+}
+
+impl<R: Real> Constant<R> for usize {
+    type Lifted = usize;
+    #[inline(always)]
+    fn lift(self) -> usize {
+        self
+    }
+}
+
+#[inline(always)]
+pub fn constant<R: Real, T: Constant<R>>(constant: T) -> T::Lifted {
+    constant.lift()
+}
+
+#[inline(always)]
+pub fn zero<R: Real, T: Local<R>>() -> T {
+    T::zero()
+}
+
+/// `bar -= contribution`
+#[inline(always)]
+pub fn subtract<R: Real, T: Local<R>>(bar: &mut T, contribution: T) {
+    *bar = bar.minus(contribution);
+}
+
+/// `value` in the lanes of the mask, zero in the others.
+#[inline(always)]
+pub fn mask<R: Real, T: Blend<R>>(mask: R::Mask, value: T) -> T {
+    T::select(mask, value, T::zero())
+}
+
+#[inline(always)]
+pub fn condition<R: Real>(mask: R::Mask) -> R::Mask {
+    mask
+}
+
+#[inline(always)]
+pub fn bit<R: Real>(bit: bool) -> R::Mask {
+    R::Mask::splat(bit)
+}
+
+#[inline(always)]
+pub fn any<M: Mask>(mask: M) -> bool {
+    mask.any()
+}
+
+#[inline(always)]
+pub fn all<M: Mask>(mask: M) -> bool {
+    mask.all()
+}
+
+#[inline(always)]
+pub fn lt<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
+    a.lt(b)
+}
+
+#[inline(always)]
+pub fn le<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
+    a.le(b)
+}
+
+#[inline(always)]
+pub fn eq<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
+    a.eq(b)
+}
+
+#[inline(always)]
+pub fn ne<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
+    !a.eq(b)
+}
+
+#[inline(always)]
+pub fn times<R: Real, A: Times<R, B>, B>(a: A, b: B) -> A::Output {
+    a.times(b)
+}
+
+#[inline(always)]
+pub fn times_pullback<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
+    a.times_pullback(b, out_bar)
+}
+
+#[inline(always)]
+pub fn over<R: Real, A: Over<R, B>, B>(a: A, b: B) -> A::Output {
+    a.over(b)
+}
+
+#[inline(always)]
+pub fn over_pullback<R: Real, A: Over<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
+    a.over_pullback(b, out_bar)
+}
+
+/// The sum of an array's elements: the cotangent of what `[x; N]` repeats.
+#[inline(always)]
+pub fn sum<R: Real, T: Local<R>, const N: usize>(elements: [T; N]) -> T {
+    let mut sum = T::zero();
+    for i in 0..N {
+        sum = sum.plus(elements[i]);
+    }
+    sum
+}
+
+/// `a`, with the type of `b`.
+#[inline(always)]
+pub fn same_type<T>(a: T, _b: T) -> T {
+    a
+}
+
+pub fn c_type<T: Argument>(source: &mut Source) -> String {
+    T::c_type(source)
+}
+
+pub fn c_constant<T: CConstant>(constant: T) -> String {
+    constant.c_constant()
+}

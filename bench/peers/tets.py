@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 
-wp.config.log_level = wp.LOG_ERROR  # no banner, and no warning that there is no GPU
+wp.config.log_level = wp.LOG_ERROR  # no banner: the output is for `cargo xtask bench`
 
 SPACING = 0.1  # [m] edge of a cell
 HEIGHT = 0.5  # [m] of the lowest vertices at the start

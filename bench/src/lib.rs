@@ -37,7 +37,10 @@ pub fn row(case: &str, unit: &str, value: f64) {
 
 fn row_text(case: &str, unit: &str, value: f64) -> String {
     assert!(value.is_finite(), "{case}: the measured value is {value}");
-    assert!(!format!("{case}{unit}").contains(['"', '\\', '\n']), "{case} [{unit}]: a name without quotes, please");
+    assert!(
+        !format!("{case}{unit}").contains(['"', '\\', '\n']),
+        "{case} [{unit}]: a name without quotes, please"
+    );
     format!(r#"{{"case": "{case}", "unit": "{unit}", "value": {value}}}"#)
 }
 

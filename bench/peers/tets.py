@@ -72,7 +72,7 @@ def tet_forces(
     f: wp.array(dtype=wp.vec3),
 ):
     """P = mu (1 - 1/(I_C + 1)) F + lam (J - alpha) cof F + damping dF/dt, with alpha = 1 + 3 mu / (4 lam)
-    (Smith, de Goes, Kim 2018, eq. 13 and 14); corner forces are the columns of -volume P B^T."""
+    (Smith, de Goes, Kim: Stable Neo-Hookean Flesh Simulation, 2018); corner forces are the columns of -volume P B^T."""
     e = wp.tid()
     q = corners[e]
     b = rest_inverse[e]

@@ -1,0 +1,210 @@
+//! `cargo xtask bench NAME`: Pullback and its peer, measured in turn in one run.
+//!
+//! A benchmark is a binary of the bench crate, and, where there is a peer, bench/peers/NAME.py with its pinned
+//! packages in xtask/requirements/bench-NAME.txt. Both print one JSON object a line.
+
+mod report;
+mod rows;
+
+use crate::workspace::Workspace;
+use crate::{Command, process, venv};
+use anyhow::{Context, Result, bail};
+use rows::Measurement;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Command as Process;
+
+pub const COMMAND: Command = Command {
+    name: "bench",
+    usage: "NAME [--quick] [--json FILE] | --list",
+    about: "Measure Pullback and its peer in turn; print a table with the ratio, and one JSON object a line.",
+    run,
+};
+
+const PACKAGE: &str = "pullback-bench";
+
+/// The peer of a benchmark: a Python script and what its environment holds.
+struct Peer {
+    /// The package that is measured, as PyPI names it.
+    name: String,
+    version: String,
+    script: PathBuf,
+    venv: venv::Venv,
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let options = Options::parse(arguments)?;
+    let workspace = Workspace::load()?;
+    let names = benchmarks(&workspace);
+    let Some(name) = options.name else {
+        println!("{}", names.join("\n"));
+        return Ok(());
+    };
+    if !names.contains(&name) {
+        bail!("there is no benchmark `{name}`; there is: {}", names.join(", "));
+    }
+    let json = options.json.map(|path| create(&path)).transpose()?;
+
+    let mut build = process::cargo();
+    build.args(["build", "--release", "--package", PACKAGE, "--bin", &name]).current_dir(&workspace.root);
+    process::run(&mut build)?;
+    let peer = peer(&workspace, &name)?;
+
+    let rounds = if options.quick { 2 } else { 5 };
+    let (ours, theirs) = measure(&workspace, &name, peer.as_ref(), rounds, options.quick)?;
+    let joined = rows::join(
+        &rows::with_pullback_over_forward(&ours),
+        peer.as_ref().map_or("", |peer| &peer.name),
+        &rows::with_pullback_over_forward(&theirs),
+    )?;
+
+    match &peer {
+        Some(peer) => println!("{name} against {} {}, best of {rounds} rounds", peer.name, peer.version),
+        None => println!("{name}, best of {rounds} rounds"),
+    }
+    print!("{}", report::table(&joined));
+    if let Some((path, mut file)) = json {
+        file.write_all(report::json_lines(&name, &joined).as_bytes())
+            .with_context(|| format!("writing {}", path.display()))?;
+    }
+    rows::check_agreement(&joined)
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    /// None: list the benchmarks.
+    name: Option<String>,
+    quick: bool,
+    json: Option<PathBuf>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut list = false;
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            match argument.as_str() {
+                "--list" => list = true,
+                "--quick" => options.quick = true,
+                "--json" => {
+                    options.json = Some(rest.next().context("--json wants the name of a file")?.into());
+                }
+                name if !name.starts_with('-') && options.name.is_none() => {
+                    options.name = Some(name.to_owned())
+                }
+                other => bail!("unknown argument `{other}`; usage: cargo xtask bench {}", COMMAND.usage),
+            }
+        }
+        if list {
+            options.name = None;
+        } else if options.name.is_none() {
+            bail!("which benchmark? usage: cargo xtask bench {}", COMMAND.usage);
+        }
+        Ok(options)
+    }
+}
+
+fn benchmarks(workspace: &Workspace) -> Vec<String> {
+    let binaries = workspace.targets("bin").into_iter();
+    binaries.filter(|target| target.package == PACKAGE).map(|target| target.name).collect()
+}
+
+/// Opened before measuring: a wrong path should not cost a minute.
+fn create(path: &PathBuf) -> Result<(PathBuf, File)> {
+    let file = File::create(path).with_context(|| format!("creating {}", path.display()))?;
+    Ok((path.clone(), file))
+}
+
+fn peer(workspace: &Workspace, name: &str) -> Result<Option<Peer>> {
+    let script = workspace.root.join("bench/peers").join(format!("{name}.py"));
+    if !script.exists() {
+        return Ok(None);
+    }
+    let environment = format!("bench-{name}");
+    let venv = venv::ready(workspace, &environment)?;
+    let file = venv::requirements_file(workspace, &environment);
+    let requirements = std::fs::read_to_string(&file)?;
+    let (peer, version) = first_requirement(&requirements)
+        .with_context(|| format!("{} should begin with PEER==VERSION", file.display()))?;
+    Ok(Some(Peer { name: peer.to_owned(), version: version.to_owned(), script, venv }))
+}
+
+/// The first requirement of a benchmark is the package that is measured.
+fn first_requirement(requirements: &str) -> Option<(&str, &str)> {
+    venv::packages(requirements).first()?.split_once("==")
+}
+
+/// Both sides in turn, so that a busy moment of the machine does not hit only one of them; the best of each case.
+fn measure(
+    workspace: &Workspace,
+    name: &str,
+    peer: Option<&Peer>,
+    rounds: usize,
+    quick: bool,
+) -> Result<(Vec<Measurement>, Vec<Measurement>)> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 1..=rounds {
+        eprintln!("round {round} of {rounds}: pullback");
+        let mut binary = Process::new(workspace.target.join("release").join(name));
+        // How many threads a case uses is part of its name, not of the caller's environment.
+        binary.env_remove("PULLBACK_BENCH_THREADS");
+        rows::keep_best(&mut ours, rows_of(binary, quick)?)?;
+        if let Some(peer) = peer {
+            eprintln!("round {round} of {rounds}: {}", peer.name);
+            let mut script = Process::new(peer.venv.python());
+            // What the peer compiles stays below target/, too.
+            script.arg(&peer.script).env("XDG_CACHE_HOME", peer.venv.dir.join("cache"));
+            rows::keep_best(&mut theirs, rows_of(script, quick)?)?;
+        }
+    }
+    Ok((ours, theirs))
+}
+
+fn rows_of(mut command: Process, quick: bool) -> Result<Vec<Measurement>> {
+    if quick {
+        command.arg("--quick");
+    }
+    rows::parse(&process::output(&mut command)?).with_context(|| process::shown(&command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Options> {
+        Options::parse(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_come_in_any_order() -> Result<()> {
+        let expected = Options { name: Some("tets".into()), quick: true, json: Some("rows.json".into()) };
+        assert_eq!(parse(&["tets", "--quick", "--json", "rows.json"])?, expected);
+        assert_eq!(parse(&["--json", "rows.json", "--quick", "tets"])?, expected);
+        assert_eq!(parse(&["--list"])?, Options::default());
+        Ok(())
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused() {
+        for (arguments, message) in [
+            (&[][..], "which benchmark?"),
+            (&["tets", "--json"], "--json wants the name of a file"),
+            (&["tets", "fluid"], "unknown argument `fluid`"),
+            (&["tets", "--fast"], "unknown argument `--fast`"),
+        ] {
+            let error = parse(arguments).expect_err("wrong arguments");
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_requirement_is_the_peer() {
+        assert_eq!(
+            first_requirement("# why\nwarp-lang==1.19.0\nnumpy==2.4.6\n"),
+            Some(("warp-lang", "1.19.0"))
+        );
+        assert_eq!(first_requirement("warp-lang\n"), None);
+    }
+}

@@ -1,1 +1,2 @@
-
+//! Scalars of the kernel language.
+pub mod scalar;

@@ -10,9 +10,10 @@ mod dual;
 mod float;
 pub mod lanes;
 mod local;
+pub mod partials;
 mod real;
 
-pub use dual::Dual;
+pub use dual::{Dual, DualMask};
 pub use float::Float;
 pub use local::{Blend, Local, accumulate, select, zero_like};
 pub use real::{Compare, Mask, Real};

@@ -2,7 +2,21 @@
 //!
 //! A lane type is a [`Real`] whose operations are elementwise, plus the loads and stores of [`Lane`]. Every
 //! method is `#[inline(always)]` and straight-line: drivers under `#[target_feature]` instantiate kernels with
-//! the type that fits the machine (`isa`), and closures or calls would lose those features on the way.
+//! the type that fits the machine ([`Dispatch`]), and closures or calls would lose those features on the way.
+//!
+//! The types over x86 registers have no public name, because they may only exist on a machine that has the
+//! instructions: a [`Driver`] is generic over its lanes, and `Dispatch` chooses them.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod isa;
+mod portable;
+mod register;
+
+pub use isa::{Dispatch, Driver, ISA_VARIABLE, Isa, Width};
+pub use portable::Portable;
 
 use super::{Float, Real};
 
@@ -45,3 +59,43 @@ pub unsafe trait Lane: Real<Float: Float> {
     /// True in the first `count` lanes.
     fn first(count: usize) -> Self::Mask;
 }
+
+macro_rules! one_lane {
+    ($($float:ident),*) => {$(
+        // SAFETY: a number is an array of one.
+        unsafe impl Lane for $float {
+            const WIDTH: usize = 1;
+
+            #[inline(always)]
+            unsafe fn load(source: *const Self) -> Self {
+                // SAFETY: the caller gives one readable number.
+                unsafe { source.read_unaligned() }
+            }
+            #[inline(always)]
+            unsafe fn store(self, target: *mut Self) {
+                // SAFETY: the caller gives one writable number.
+                unsafe { target.write_unaligned(self) }
+            }
+            #[inline(always)]
+            unsafe fn load_rows(source: *const Self, rows: &[usize; 16]) -> [Self; 4] {
+                // SAFETY: the caller gives 4 readable numbers in the row.
+                unsafe { source.add(rows[0]).cast::<[Self; 4]>().read_unaligned() }
+            }
+            #[inline(always)]
+            unsafe fn store_rows(values: [Self; 4], target: *mut Self, rows: &[usize; 16]) {
+                // SAFETY: the caller gives 4 writable numbers in the row.
+                unsafe { target.add(rows[0]).cast::<[Self; 4]>().write_unaligned(values) }
+            }
+            #[inline(always)]
+            fn lane(self, i: usize) -> Self {
+                debug_assert!(i == 0);
+                self
+            }
+            #[inline(always)]
+            fn first(count: usize) -> bool {
+                count > 0
+            }
+        }
+    )*};
+}
+one_lane!(f32, f64);

@@ -1,0 +1,206 @@
+//! The instruction sets that lanes can use, and the dispatch that gives loops over lanes their features.
+
+use std::sync::OnceLock;
+
+use super::{Lane, Portable};
+use crate::scalar::Float;
+
+/// Environment variable that lowers the instruction set: `portable`, `avx2` or `avx512`.
+///
+/// It cannot raise it above what the machine has; that, and any other text, is ignored.
+pub const ISA_VARIABLE: &str = "PULLBACK_ISA";
+
+/// An instruction set, each with everything that the ones before it have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isa {
+    /// Whatever the compiler was told that the machine has.
+    Portable,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// x86-64 with AVX-512 F, VL, DQ and BW.
+    Avx512,
+}
+
+impl Isa {
+    const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+
+    /// The best that this machine has, unless `PULLBACK_ISA` names a lower one. Decided once in a process.
+    pub fn detect() -> Isa {
+        static ISA: OnceLock<Isa> = OnceLock::new();
+        *ISA.get_or_init(|| machine().lowered(std::env::var(ISA_VARIABLE).ok().as_deref()))
+    }
+
+    /// Everything up to [`Isa::detect`], lowest first.
+    pub fn available() -> Vec<Isa> {
+        Isa::ALL.into_iter().filter(|isa| *isa <= Isa::detect()).collect()
+    }
+
+    /// Its name, as in `PULLBACK_ISA`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        }
+    }
+
+    fn lowered(self, wish: Option<&str>) -> Isa {
+        match Isa::ALL.into_iter().find(|isa| Some(isa.name()) == wish) {
+            Some(isa) => isa.min(self),
+            None => self,
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn machine() -> Isa {
+    let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw");
+    match (avx2, avx512) {
+        (true, true) => Isa::Avx512,
+        (true, false) => Isa::Avx2,
+        (false, _) => Isa::Portable,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn machine() -> Isa {
+    Isa::Portable
+}
+
+/// How many lanes to run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// One: for what is left over, or cannot be batched.
+    One,
+    /// 256 bits: 8 `f32` or 4 `f64`. Usually the fastest, also with AVX-512, which doubles the registers.
+    Narrow,
+    /// 512 bits: 16 `f32` or 8 `f64`; [`Width::Narrow`] where there are no such registers.
+    Wide,
+}
+
+/// A loop over lanes, for any lane type.
+pub trait Driver<S: Float> {
+    /// What the loop answers.
+    type Output;
+
+    /// Runs the loop with lanes of type `L`.
+    ///
+    /// Mark the implementation `#[inline(always)]`, and everything that it calls in the loop: a function that
+    /// is not inlined into [`Dispatch::dispatch`], and any closure, is compiled without the features.
+    fn run<L: Lane<Float = S>>(self) -> Self::Output;
+}
+
+/// A number that [`Driver`]s can be run on: `f32` or `f64`, itself one lane.
+pub trait Dispatch: Float + Lane {
+    /// Runs `driver` with the lanes of `isa` and `width`, under the target features that they need.
+    ///
+    /// An `isa` above [`Isa::detect`] is lowered to it.
+    fn dispatch<D: Driver<Self>>(driver: D, isa: Isa, width: Width) -> D::Output;
+}
+
+#[inline(never)]
+fn with_portable<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+    driver.run::<L>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+    driver.run::<L>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+fn with_avx512<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+    driver.run::<L>()
+}
+
+// Every arm compiles every kernel once more, so there are no more of them than are worth it.
+macro_rules! dispatch {
+    ($float:ident, $lanes:literal, $narrow:ident, $wide:ident) => {
+        impl Dispatch for $float {
+            fn dispatch<D: Driver<Self>>(driver: D, isa: Isa, width: Width) -> D::Output {
+                match (isa.min(Isa::detect()), width) {
+                    (Isa::Portable, Width::One) => with_portable::<$float, $float, D>(driver),
+                    #[cfg(target_arch = "x86_64")]
+                    (Isa::Avx2 | Isa::Avx512, Width::One) => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx2::<$float, $float, D>(driver) }
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    (Isa::Avx2, Width::Narrow | Width::Wide) => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx2::<$float, super::avx2::$narrow, D>(driver) }
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    (Isa::Avx512, Width::Narrow) => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx512::<$float, super::avx2::$narrow, D>(driver) }
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    (Isa::Avx512, Width::Wide) => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx512::<$float, super::avx512::$wide, D>(driver) }
+                    }
+                    (Isa::Portable, Width::Narrow | Width::Wide) => {
+                        with_portable::<$float, Portable<$float, $lanes>, D>(driver)
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    (Isa::Avx2 | Isa::Avx512, _) => unreachable!("x86-64 only, and `Isa::detect` says so"),
+                }
+            }
+        }
+    };
+}
+dispatch!(f32, 8, F32x8, F32x16);
+dispatch!(f64, 4, F64x4, F64x8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_only_lowers() {
+        assert_eq!(Isa::Avx512.lowered(Some("avx2")), Isa::Avx2);
+        assert_eq!(Isa::Avx512.lowered(Some("portable")), Isa::Portable);
+        assert_eq!(Isa::Avx2.lowered(Some("avx512")), Isa::Avx2);
+        assert_eq!(Isa::Avx2.lowered(Some("AVX 2")), Isa::Avx2);
+        assert_eq!(Isa::Avx2.lowered(None), Isa::Avx2);
+    }
+
+    struct Lanes;
+    impl<S: Float> Driver<S> for Lanes {
+        type Output = usize;
+        #[inline(always)]
+        fn run<L: Lane<Float = S>>(self) -> usize {
+            L::WIDTH
+        }
+    }
+
+    #[test]
+    fn widths() {
+        for isa in Isa::available() {
+            assert_eq!(f32::dispatch(Lanes, isa, Width::One), 1);
+            assert_eq!(f64::dispatch(Lanes, isa, Width::One), 1);
+            assert_eq!(f32::dispatch(Lanes, isa, Width::Narrow), 8);
+            assert_eq!(f64::dispatch(Lanes, isa, Width::Narrow), 4);
+            let wide = if isa == Isa::Avx512 { (16, 8) } else { (8, 4) };
+            assert_eq!(
+                (f32::dispatch(Lanes, isa, Width::Wide), f64::dispatch(Lanes, isa, Width::Wide)),
+                wide
+            );
+        }
+    }
+
+    #[test]
+    fn too_much_is_lowered() {
+        let best = f32::dispatch(Lanes, Isa::detect(), Width::Wide);
+        assert_eq!(f32::dispatch(Lanes, Isa::Avx512, Width::Wide), best);
+    }
+}

@@ -106,7 +106,10 @@ type Touched = BTreeSet<Var>;
 fn type_hole(signature: &Signature, ty: &Type) -> Text {
     let at_f64 = signature.at_f64(ty);
     let readable = quote!(#ty).to_string().replace(' ', "");
-    Text::hole(quote! { ::pullback_kernel::rt::Piece::Type(::pullback_kernel::rt::c_type::<#at_f64>) }, readable)
+    Text::hole(
+        quote! { ::pullback_kernel::rt::Piece::Type(::pullback_kernel::rt::c_type::<#at_f64>) },
+        readable,
+    )
 }
 
 /// `template<class R> PB RESULT NAME(ARGUMENTS` of a kernel, up to the last argument, and the types of its arguments.
@@ -150,7 +153,10 @@ pub fn named_pullback(signature: &Signature, path: &Path) -> Text {
 
 fn callee(path: &Path) -> Text {
     let readable = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-    Text::hole(quote! { ::pullback_kernel::rt::Piece::Callee(<#path as ::pullback_kernel::rt::Kernel>::definition) }, readable)
+    Text::hole(
+        quote! { ::pullback_kernel::rt::Piece::Callee(<#path as ::pullback_kernel::rt::Kernel>::definition) },
+        readable,
+    )
 }
 
 impl Cuda<'_> {
@@ -159,7 +165,9 @@ impl Cuda<'_> {
         let name: String = self.body.variables[var]
             .name
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c.to_string() } else { format!("u{:x}", c as u32) })
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '_' { c.to_string() } else { format!("u{:x}", c as u32) }
+            })
             .collect();
         format!("{name}_{var}")
     }
@@ -320,8 +328,10 @@ impl Cuda<'_> {
     // ---- reverse ----
 
     fn declare_bars(&self, vars: &BTreeSet<Var>) -> Text {
-        let lines: String =
-            vars.iter().map(|&v| format!("auto {} = pb_zero_like({});\n", self.bar(v), self.var(v))).collect();
+        let lines: String = vars
+            .iter()
+            .map(|&v| format!("auto {} = pb_zero_like({});\n", self.bar(v), self.var(v)))
+            .collect();
         lines.into()
     }
 
@@ -343,7 +353,11 @@ impl Cuda<'_> {
     fn reverse_statement(&self, statement: &Statement, touched: &mut Touched) -> Text {
         match statement {
             Statement::Let { var, op, .. } => {
-                if touched.contains(var) { self.reverse_let(*var, op, touched) } else { Text::default() }
+                if touched.contains(var) {
+                    self.reverse_let(*var, op, touched)
+                } else {
+                    Text::default()
+                }
             }
             Statement::If { condition, then, otherwise, outs, .. } => {
                 if !outs.iter().any(|out| touched.contains(out)) {
@@ -425,7 +439,7 @@ impl Cuda<'_> {
                 From::Bar(path) => self.project(bar.clone().into(), path),
                 From::Part(i) => format!("defined._{i}").into(),
                 From::Defined => "defined".into(),
-                From::Sum(_) => format!("pb_sum({bar})").into(),
+                From::Sum => format!("pb_sum({bar})").into(),
             };
             let rule = if *negative { "pb_subtract(" } else { "pb_add(" };
             text.push(text![rule, self.project(self.bar(*to).into(), path), ", ", from, ");\n"]);
@@ -459,7 +473,11 @@ impl Cuda<'_> {
                 self.bound(from),
                 format!("> {inner}_saved;\n")
             ]);
-            keep.push(text![format!("{inner}_saved[{name} - "), self.bound(from), format!("] = {inner}_carried;\n")]);
+            keep.push(text![
+                format!("{inner}_saved[{name} - "),
+                self.bound(from),
+                format!("] = {inner}_carried;\n")
+            ]);
         }
         text.push(self.rounds(index, bounds, body, carried, keep));
         for c in carried {
@@ -506,7 +524,8 @@ impl Cuda<'_> {
     /// `auto NAME = op;`
     fn assign(&self, name: &str, op: &Op) -> Text {
         let auto = |value: Text| text![format!("auto {name} = "), value, ";\n"];
-        let infix = |a: &Operand, op: &str, b: &Operand| text![self.operand(a), format!(" {op} "), self.operand(b)];
+        let infix =
+            |a: &Operand, op: &str, b: &Operand| text![self.operand(a), format!(" {op} "), self.operand(b)];
         match op {
             Op::Copy(a) => auto(self.operand(a)),
             Op::Negate(a) => auto(text!["-", self.operand(a)]),
@@ -588,11 +607,16 @@ impl Cuda<'_> {
     /// A bound of a loop or the length of an array.
     fn bound(&self, expr: &Expr) -> Text {
         match expr {
-            Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(index), .. }) => format!("{}u", index.base10_digits()).into(),
+            Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(index), .. }) => {
+                format!("{}u", index.base10_digits()).into()
+            }
             Expr::Path(path) => constant(&path.path),
             other => {
                 let readable = quote!(#other).to_string();
-                Text::hole(quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#other)) }, readable)
+                Text::hole(
+                    quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#other)) },
+                    readable,
+                )
             }
         }
     }
@@ -610,7 +634,10 @@ impl Cuda<'_> {
 
 fn constant(path: &Path) -> Text {
     let readable = quote!(#path).to_string().replace(' ', "");
-    Text::hole(quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#path)) }, readable)
+    Text::hole(
+        quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#path)) },
+        readable,
+    )
 }
 
 /// A field in C++: marked, so that none is a keyword.

@@ -23,7 +23,10 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
     let signature = Signature::parse(attributes, &item)?;
     let body = match signature.options.primitive {
         true if signature.options.pullback.is_none() => {
-            return Err(Error::new_spanned(&item.sig.ident, "a primitive names its pullback: `pullback = name`"));
+            return Err(Error::new_spanned(
+                &item.sig.ident,
+                "a primitive names its pullback: `pullback = name`",
+            ));
         }
         true => None,
         false => Some(lower::body(&item.sig.ident, &signature, &item.block)?),
@@ -82,7 +85,8 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
         None => quote! { #vis #sig #block },
     };
     let derived = body.as_ref().map(|body| Rust { body, scalar }.pullback(&out_bar));
-    let named = signature.options.pullback.as_ref().map(|path| call_named(path, scalar, &variables, &out_bar));
+    let named =
+        signature.options.pullback.as_ref().map(|path| call_named(path, scalar, &variables, &out_bar));
     let pullback = named.clone().or_else(|| derived.clone());
     let head = quote! {
         <#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types,)* #out_bar: #result) -> (#(#types,)*)
@@ -113,7 +117,8 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let text = cuda_text(&parsed);
     let pieces = text.iter().map(cuda::Text::pieces);
     let primitive = signature.options.primitive;
-    let doc_type = format!("The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
+    let doc_type =
+        format!("The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
     let doc_pullback =
         format!("The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
 
@@ -177,5 +182,9 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
 /// A call of the named pullback. That of a kernel with one argument returns its cotangent alone.
 fn call_named(path: &Path, scalar: &Ident, variables: &[Ident], out_bar: &Ident) -> TokenStream {
     let call = quote! { #path::<#scalar>(#(#variables,)* #out_bar) };
-    if variables.len() == 1 { quote! { (#call,) } } else { call }
+    if variables.len() == 1 {
+        quote! { (#call,) }
+    } else {
+        call
+    }
 }

@@ -8,7 +8,8 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let advice = "a kind is an enum without fields: `enum Joint { Hinge, Slide }`";
     let Data::Enum(data) = &item.data else { return Err(Error::new_spanned(&item.ident, advice)) };
-    if let Some(variant) = data.variants.iter().find(|v| v.discriminant.is_some() || v.fields != Fields::Unit) {
+    if let Some(variant) = data.variants.iter().find(|v| v.discriminant.is_some() || v.fields != Fields::Unit)
+    {
         return Err(Error::new_spanned(variant, advice));
     }
     let Some(first) = data.variants.first() else { return Err(Error::new_spanned(&item.ident, advice)) };
@@ -62,6 +63,7 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
             fn dual<R: #rt::Real>(value: Self, _: Self) -> Self { value }
             #[inline(always)]
             fn parts<R: #rt::Real>(dual: Self) -> (Self, Self) { (dual, dual) }
+            fn each<R: #rt::Real>(_: &mut Self, _: &mut impl FnMut(&mut R)) {}
             fn c_type(_: &mut #rt::Source) -> ::std::string::String { "unsigned".into() }
         }
     })

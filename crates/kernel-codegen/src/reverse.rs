@@ -1,6 +1,6 @@
 //! The reverse of one operation, in no dialect: which cotangents it adds to which.
 
-use syn::{Expr, Member, Path};
+use syn::{Member, Path};
 
 use crate::ir::*;
 
@@ -35,8 +35,8 @@ pub enum From {
     Part(usize),
     /// What was defined.
     Defined,
-    /// The sum over the elements of `c_bar`, an array of this length.
-    Sum(Expr),
+    /// The sum over the elements of `c_bar`, an array.
+    Sum,
 }
 
 /// The reverse of `op`.
@@ -83,7 +83,7 @@ pub fn reverse(op: &Op) -> Reverse {
                 add(element, &[], false, From::Bar(vec![Projection::Index(index(i))]));
             }
         }
-        Op::Repeat(element, length) => add(element, &[], false, From::Sum(length.clone())),
+        Op::Repeat(element, _) => add(element, &[], false, From::Sum),
         Op::Tuple(elements) => {
             for (i, element) in elements.iter().enumerate() {
                 add(element, &[], false, From::Bar(vec![Projection::Field(Member::from(i))]));

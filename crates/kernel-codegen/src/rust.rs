@@ -132,7 +132,10 @@ impl Rust<'_> {
         let otherwise = side(otherwise, "otherwise", code! { !::pullback_kernel::rt::all(condition) });
         let blends = (0..outs.len()).map(|k| {
             let (a, b) = (self.local("then", k), self.local("otherwise", k));
-            { let condition = code! { condition }; quote_spanned! {span=> ::pullback_kernel::rt::select::<#scalar, _>(#condition, #a, #b) } }
+            {
+                let condition = code! { condition };
+                quote_spanned! {span=> ::pullback_kernel::rt::select::<#scalar, _>(#condition, #a, #b) }
+            }
         });
         let outs = outs.iter().map(|&out| self.var(out));
         code! {
@@ -270,7 +273,11 @@ impl Rust<'_> {
                     Binary::Divide => code! { over_pullback },
                     _ => code! { times_pullback },
                 };
-                { let partials = quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _, _>(#a, #b, #bar) }; code! { let defined = #partials; } }
+                {
+                    let partials =
+                        quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _, _>(#a, #b, #bar) };
+                    code! { let defined = #partials; }
+                }
             }
             Define::Call(path, arguments) => {
                 let arguments = self.operands(&arguments);
@@ -294,16 +301,26 @@ impl Rust<'_> {
                     code! { defined.#i }
                 }
                 From::Defined => code! { defined },
-                From::Sum(_) => code! { ::pullback_kernel::rt::sum::<#scalar, _, _>(#bar) },
+                From::Sum => code! { ::pullback_kernel::rt::sum::<#scalar, _, _>(#bar) },
             };
             self.add(&self.bar_of(*to, path), from, *negative)
         });
         let additions: TokenStream = additions.collect();
-        if define.is_some() { code! {{ #define #additions }} } else { additions }
+        if define.is_some() {
+            code! {{ #define #additions }}
+        } else {
+            additions
+        }
     }
 
     /// One side of an `if`: run it again, reverse it, and add what its lanes contribute.
-    fn reverse_side(&self, side: &Block, outs: &[Var], mask: TokenStream, touched: &mut Touched) -> TokenStream {
+    fn reverse_side(
+        &self,
+        side: &Block,
+        outs: &[Var],
+        mask: TokenStream,
+        touched: &mut Touched,
+    ) -> TokenStream {
         let scalar = self.scalar;
         let seeds: Vec<_> = outs
             .iter()
@@ -391,7 +408,11 @@ impl Rust<'_> {
                 _ => None,
             })
             .collect();
-        let keep_rounds = if carried.is_empty() { code! {} } else { rounds };
+        let keep_rounds = if carried.is_empty() {
+            code! {}
+        } else {
+            rounds
+        };
         code! {{
             #(let mut #saved = [#inits; #to - #from];)*
             #keep_rounds
@@ -429,7 +450,11 @@ impl Rust<'_> {
     /// `place += contribution`
     fn add(&self, place: &TokenStream, contribution: TokenStream, negative: bool) -> TokenStream {
         let scalar = self.scalar;
-        let rule = if negative { code! { subtract } } else { code! { accumulate } };
+        let rule = if negative {
+            code! { subtract }
+        } else {
+            code! { accumulate }
+        };
         code! { ::pullback_kernel::rt::#rule::<#scalar, _>(&mut #place, #contribution); }
     }
 
@@ -452,8 +477,12 @@ impl Rust<'_> {
                 match op {
                     Binary::Add => quote_spanned! {span=> #a + #b },
                     Binary::Subtract => quote_spanned! {span=> #a - #b },
-                    Binary::Multiply => quote_spanned! {span=> ::pullback_kernel::rt::times::<#scalar, _, _>(#a, #b) },
-                    Binary::Divide => quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _, _>(#a, #b) },
+                    Binary::Multiply => {
+                        quote_spanned! {span=> ::pullback_kernel::rt::times::<#scalar, _, _>(#a, #b) }
+                    }
+                    Binary::Divide => {
+                        quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _, _>(#a, #b) }
+                    }
                     Binary::Remainder => quote_spanned! {span=> #a % #b },
                     Binary::And => quote_spanned! {span=> #a & #b },
                     Binary::Or => quote_spanned! {span=> #a | #b },

@@ -32,7 +32,8 @@ pub struct Options {
 impl Options {
     fn parse(attributes: TokenStream) -> Result<Options> {
         let mut options = Options::default();
-        let metas = syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated.parse2(attributes)?;
+        let metas =
+            syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated.parse2(attributes)?;
         for meta in metas {
             match &meta {
                 Meta::Path(path) if path.is_ident("primitive") => options.primitive = true,
@@ -117,7 +118,10 @@ fn scalar(item: &ItemFn) -> Result<Ident> {
                 return Err(Error::new_spanned(param, "a kernel has one type parameter: its scalar"));
             }
             GenericParam::Lifetime(param) => {
-                return Err(Error::new_spanned(param, "a kernel takes values, not references: remove lifetimes"));
+                return Err(Error::new_spanned(
+                    param,
+                    "a kernel takes values, not references: remove lifetimes",
+                ));
             }
             GenericParam::Const(param) => {
                 return Err(Error::new_spanned(
@@ -148,14 +152,21 @@ fn scalar(item: &ItemFn) -> Result<Ident> {
 
 fn argument(input: &FnArg) -> Result<Argument> {
     let FnArg::Typed(input) = input else {
-        return Err(Error::new_spanned(input, "a kernel is a free function: pass `self` as an ordinary argument"));
+        return Err(Error::new_spanned(
+            input,
+            "a kernel is a free function: pass `self` as an ordinary argument",
+        ));
     };
     refuse_borrows(&input.ty)?;
     match &*input.pat {
-        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
-            Ok(Argument { name: pat.ident.clone(), mutable: pat.mutability.is_some(), ty: (*input.ty).clone() })
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Ok(Argument {
+            name: pat.ident.clone(),
+            mutable: pat.mutability.is_some(),
+            ty: (*input.ty).clone(),
+        }),
+        other => {
+            Err(Error::new_spanned(other, "name the argument, and take it apart with `let` in the body"))
         }
-        other => Err(Error::new_spanned(other, "name the argument, and take it apart with `let` in the body")),
     }
 }
 
@@ -165,12 +176,11 @@ fn refuse_borrows(ty: &Type) -> Result<()> {
             ty,
             "a kernel takes and returns values, so that nothing can alias: remove the `&`",
         )),
-        Type::Slice(_) => {
-            Err(Error::new_spanned(ty, "a kernel's arrays have a fixed size: write `[T; N]`"))
-        }
-        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Ptr(_) | Type::FnPtr(_) => {
-            Err(Error::new_spanned(ty, "a kernel takes numbers, vectors, arrays, structs of these, and indices"))
-        }
+        Type::Slice(_) => Err(Error::new_spanned(ty, "a kernel's arrays have a fixed size: write `[T; N]`")),
+        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Ptr(_) | Type::FnPtr(_) => Err(Error::new_spanned(
+            ty,
+            "a kernel takes numbers, vectors, arrays, structs of these, and indices",
+        )),
         Type::Array(array) => refuse_borrows(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(refuse_borrows),
         _ => Ok(()),

@@ -116,6 +116,10 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
                 #(let #names = <#types_f64 as #rt::Argument>::parts::<#r>(dual.#names);)*
                 (#name { #(#names: #names.0),* }, #name { #(#names: #names.1),* })
             }
+            #[inline(always)]
+            fn each<#r: #rt::Real>(value: &mut #name<#r>, visit: &mut impl FnMut(&mut #r)) {
+                #(<#types_f64 as #rt::Argument>::each::<#r>(&mut value.#names, visit);)*
+            }
             fn c_type(source: &mut #rt::Source) -> ::std::string::String {
                 static STRUCT: #rt::Struct = #rt::Struct {
                     name: #c_name,

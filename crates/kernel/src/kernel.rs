@@ -19,6 +19,9 @@ pub trait Argument: 'static {
     /// The inverse of [`Argument::dual`].
     fn parts<R: Real>(dual: Self::With<Dual<R>>) -> (Self::With<R>, Self::With<R>);
 
+    /// Calls `visit` with each number, in order; indices and kinds have none.
+    fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R));
+
     /// The type's name in C++, where the scalar is `R`; its definition is added to the source.
     fn c_type(source: &mut Source) -> String;
 }
@@ -118,6 +121,10 @@ impl Argument for f64 {
     fn parts<R: Real>(dual: Dual<R>) -> (R, R) {
         (dual.value, dual.tangent)
     }
+    #[inline(always)]
+    fn each<R: Real>(value: &mut R, visit: &mut impl FnMut(&mut R)) {
+        visit(value);
+    }
     fn c_type(_: &mut Source) -> String {
         "R".into()
     }
@@ -138,6 +145,7 @@ impl Argument for usize {
     fn parts<R: Real>(dual: usize) -> (usize, usize) {
         (dual, dual)
     }
+    fn each<R: Real>(_: &mut usize, _: &mut impl FnMut(&mut R)) {}
     fn c_type(_: &mut Source) -> String {
         "unsigned".into()
     }
@@ -161,6 +169,12 @@ impl<T: Argument, const N: usize> Argument for [T; N] {
         }
         (value, tangent)
     }
+    #[inline(always)]
+    fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R)) {
+        for i in 0..N {
+            T::each::<R>(&mut value[i], visit);
+        }
+    }
     fn c_type(source: &mut Source) -> String {
         format!("pb_array<{}, {N}>", T::c_type(source))
     }
@@ -169,6 +183,20 @@ impl<T: Argument, const N: usize> Argument for [T; N] {
 // SAFETY: an array lays its elements side by side.
 unsafe impl<T: Value, const N: usize> Value for [T; N] {
     const LEN: usize = N * T::LEN;
+}
+
+impl Argument for () {
+    type With<R: Real> = ();
+    #[inline(always)]
+    fn dual<R: Real>((): (), (): ()) {}
+    #[inline(always)]
+    fn parts<R: Real>((): ()) -> ((), ()) {
+        ((), ())
+    }
+    fn each<R: Real>((): &mut (), _: &mut impl FnMut(&mut R)) {}
+    fn c_type(_: &mut Source) -> String {
+        "pb_tuple<>".into()
+    }
 }
 
 macro_rules! tuples {
@@ -183,6 +211,10 @@ macro_rules! tuples {
             fn parts<R: Real>(dual: Self::With<Dual<R>>) -> (Self::With<R>, Self::With<R>) {
                 let parts = ($($name::parts::<R>(dual.$i),)+);
                 (($(parts.$i.0,)+), ($(parts.$i.1,)+))
+            }
+            #[inline(always)]
+            fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R)) {
+                $($name::each::<R>(&mut value.$i, visit);)+
             }
             fn c_type(source: &mut Source) -> String {
                 let types = [$($name::c_type(source)),+];

@@ -1,11 +1,11 @@
 //! The kernel language of Pullback.
 //!
 //! Physics is written as small pure functions, marked [`kernel`](macro@kernel); the macro writes their pullbacks.
-#![doc = ""]
 // Generated code names this crate from outside; inside, it is its own outside.
 extern crate self as pullback_kernel;
 
 pub mod cuda;
+pub mod gradcheck;
 mod kernel;
 pub mod math;
 mod operators;

@@ -35,7 +35,10 @@ impl Lower {
             Expr::Tuple(tuple) => Op::Tuple(self.all(&tuple.elems, out)?),
             Expr::Struct(literal) => {
                 if let Some(rest) = &literal.rest {
-                    return Err(Error::new_spanned(rest, "name every field: a kernel has no `..` in a struct"));
+                    return Err(Error::new_spanned(
+                        rest,
+                        "name every field: a kernel has no `..` in a struct",
+                    ));
                 }
                 let mut fields = Vec::new();
                 for field in &literal.fields {
@@ -45,7 +48,10 @@ impl Lower {
             }
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) => {
                 return self.control(expr, true, out)?.ok_or_else(|| {
-                    Error::new_spanned(expr, "this has no value: end its blocks with an expression without `;`")
+                    Error::new_spanned(
+                        expr,
+                        "this has no value: end its blocks with an expression without `;`",
+                    )
                 });
             }
             _ => return Err(refuse::expression(expr)),
@@ -97,23 +103,38 @@ impl Lower {
         };
         let path = &function.path;
         if function.qself.is_some() || path.segments.iter().any(|s| !s.arguments.is_none()) {
-            return Err(Error::new_spanned(path, "call a kernel by its plain name: its scalar is this kernel's"));
+            return Err(Error::new_spanned(
+                path,
+                "call a kernel by its plain name: its scalar is this kernel's",
+            ));
         }
         if path.segments.first().is_some_and(|s| s.ident == self.scalar) {
-            return Err(Error::new_spanned(path, "write numbers as literals, `0.5`, and functions by name, `sqrt(x)`"));
+            return Err(Error::new_spanned(
+                path,
+                "write numbers as literals, `0.5`, and functions by name, `sqrt(x)`",
+            ));
         }
         if path.is_ident(&self.kernel) {
-            return Err(Error::new_spanned(path, "a kernel cannot call itself: use a `for` with constant bounds"));
+            return Err(Error::new_spanned(
+                path,
+                "a kernel cannot call itself: use a `for` with constant bounds",
+            ));
         }
         if path.segments.last().is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase)) {
-            return Err(Error::new_spanned(path, "structs in kernels have named fields: write `Name { field: x }`"));
+            return Err(Error::new_spanned(
+                path,
+                "structs in kernels have named fields: write `Name { field: x }`",
+            ));
         }
         Ok(Op::Call(path.clone(), self.all(&call.args, out)?))
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary, out: &mut Vec<Statement>) -> Result<Operand> {
         if assigning(&binary.op).is_some() {
-            return Err(Error::new_spanned(&binary.op, "an assignment is a statement of its own: end it with `;`"));
+            return Err(Error::new_spanned(
+                &binary.op,
+                "an assignment is a statement of its own: end it with `;`",
+            ));
         }
         let comparison = match &binary.op {
             BinOp::Lt(_) => Some(Comparison::Less),
@@ -140,7 +161,10 @@ impl Lower {
             (Some(comparison), _) => Op::Compare(comparison, left, right),
             (None, Some(arithmetic)) => Op::Binary(arithmetic, left, right),
             (None, None) => {
-                return Err(Error::new_spanned(&binary.op, "kernels compute with real numbers: there are no bit operations"));
+                return Err(Error::new_spanned(
+                    &binary.op,
+                    "kernels compute with real numbers: there are no bit operations",
+                ));
             }
         };
         let span: Span = binary.op.span();

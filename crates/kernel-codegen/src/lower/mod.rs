@@ -86,23 +86,32 @@ impl Lower {
         Ok(value)
     }
 
-    fn statement(&mut self, statement: &Stmt, last: bool, out: &mut Vec<Statement>) -> Result<Option<Operand>> {
+    fn statement(
+        &mut self,
+        statement: &Stmt,
+        last: bool,
+        out: &mut Vec<Statement>,
+    ) -> Result<Option<Operand>> {
         match statement {
             Stmt::Local(local) => {
                 let Some(init) = &local.init else {
                     return Err(Error::new_spanned(local, "give the variable a value here: `let x = ...;`"));
                 };
                 if let Some((token, _)) = &init.diverge {
-                    return Err(Error::new_spanned(token, "`let ... else` has no place in a kernel: use `if`"));
+                    return Err(Error::new_spanned(
+                        token,
+                        "`let ... else` has no place in a kernel: use `if`",
+                    ));
                 }
                 let value = self.expression(&init.expr, out)?;
                 self.pattern(&local.pat, value, None, out)?;
                 Ok(None)
             }
             Stmt::Expr(expr, semi) => self.expression_statement(expr, semi.is_none() && last, out),
-            Stmt::Item(item) => {
-                Err(Error::new_spanned(item, "move the item out of the kernel: a body has `let`, `if`, `for` ..."))
-            }
+            Stmt::Item(item) => Err(Error::new_spanned(
+                item,
+                "move the item out of the kernel: a body has `let`, `if`, `for` ...",
+            )),
             Stmt::Macro(mac) => Err(refuse::macro_call(&mac.mac)),
         }
     }
@@ -145,7 +154,13 @@ impl Lower {
     }
 
     /// Takes a value apart into names: `x`, `mut x`, `(a, b)`, `[a, b]`, `_`, with or without a type.
-    fn pattern(&mut self, pat: &Pat, value: Operand, ty: Option<&Type>, out: &mut Vec<Statement>) -> Result<()> {
+    fn pattern(
+        &mut self,
+        pat: &Pat,
+        value: Operand,
+        ty: Option<&Type>,
+        out: &mut Vec<Statement>,
+    ) -> Result<()> {
         match pat {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
                 let span = ident.ident.span();
@@ -235,7 +250,10 @@ impl Lower {
             other => self.expression_statement(other, value, &mut statements)?,
         };
         if value && result.is_none() {
-            return Err(Error::new_spanned(body, "this branch has no value: end it with an expression without `;`"));
+            return Err(Error::new_spanned(
+                body,
+                "this branch has no value: end it with an expression without `;`",
+            ));
         }
         let after = std::mem::replace(&mut self.scope, before);
         Ok((Block { statements, yields: Vec::new() }, after, if value { result } else { None }))
@@ -255,7 +273,10 @@ impl Lower {
                 let otherwise = match &conditional.else_branch {
                     Some((_, otherwise)) => (**otherwise).clone(),
                     None if is_value && !ends_without_value(&conditional.then_branch) => {
-                        return Err(Error::new_spanned(conditional.if_token, "an `if` with a value needs an `else`"));
+                        return Err(Error::new_spanned(
+                            conditional.if_token,
+                            "an `if` with a value needs an `else`",
+                        ));
                     }
                     None => syn::parse_quote!({}),
                 };
@@ -361,7 +382,10 @@ impl Lower {
         };
         let mut statements = Vec::new();
         if let Some(Operand::Var(_)) = self.block(&for_loop.body, &mut statements)? {
-            return Err(Error::new_spanned(&for_loop.body, "a loop has no value: assign to a `let mut` variable"));
+            return Err(Error::new_spanned(
+                &for_loop.body,
+                "a loop has no value: assign to a `let mut` variable",
+            ));
         }
         self.scope.truncate(depth);
         let yields = carried.iter().map(|(i, _)| self.scope[*i].value.clone()).collect();
@@ -381,7 +405,8 @@ impl Lower {
         let Expr::Range(range) = range else {
             return Err(Error::new_spanned(range, advice));
         };
-        let (Some(from), Some(to), syn::RangeLimits::HalfOpen(_)) = (&range.start, &range.end, &range.limits) else {
+        let (Some(from), Some(to), syn::RangeLimits::HalfOpen(_)) = (&range.start, &range.end, &range.limits)
+        else {
             return Err(Error::new_spanned(range, advice));
         };
         for bound in [from, to] {

@@ -9,7 +9,9 @@ pub fn macro_call(mac: &Macro) -> Error {
 pub fn unknown_variable(ident: &Ident) -> Error {
     Error::new_spanned(
         ident,
-        format!("no variable `{ident}` here: declare it with `let`, or make it an argument (constants are UPPER_CASE)"),
+        format!(
+            "no variable `{ident}` here: declare it with `let`, or make it an argument (constants are UPPER_CASE)"
+        ),
     )
 }
 
@@ -19,7 +21,9 @@ pub fn expression(expr: &Expr) -> Error {
             let name = &call.method;
             return Error::new_spanned(
                 name,
-                format!("kernels call functions, not methods: write `{name}(...)` with the value as first argument"),
+                format!(
+                    "kernels call functions, not methods: write `{name}(...)` with the value as first argument"
+                ),
             );
         }
         Expr::Macro(mac) => return macro_call(&mac.mac),
@@ -29,7 +33,9 @@ pub fn expression(expr: &Expr) -> Error {
         Expr::While(_) => "the number of rounds must be known: write `for i in 0..COUNT` with an `if` inside",
         Expr::Loop(_) => "the number of rounds must be known: write `for i in 0..COUNT`",
         Expr::ForLoop(_) => "a loop has no value: assign to a `let mut` variable inside it",
-        Expr::Return(_) => "a kernel has one exit, its last expression: use `if` and `else` instead of `return`",
+        Expr::Return(_) => {
+            "a kernel has one exit, its last expression: use `if` and `else` instead of `return`"
+        }
         Expr::Break(_) | Expr::Continue(_) => "loops run to their end: put the rest of the body into an `if`",
         Expr::Cast(_) => "there are no casts in kernels: pass numbers as numbers and indices as indices",
         Expr::Range(_) => "a range stands only in `for i in 0..3`",

@@ -19,6 +19,7 @@ template<class T, unsigned N> struct pb_array {
 };
 
 template<class... T> struct pb_tuple;
+template<> struct pb_tuple<> {};
 
 template<class T> PB T pb_value(T x) { return x; }
 

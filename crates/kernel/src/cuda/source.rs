@@ -163,7 +163,8 @@ impl Source {
             list(&|f| format!("-a.{f}")),
         );
         let (scale, divide) = (list(&|f| format!("a.{f} * s")), list(&|f| format!("a.{f} / s")));
-        let inner = fields.iter().map(|(f, _)| format!("pb_inner(a.{f}, b.{f})")).collect::<Vec<_>>().join(" + ");
+        let inner =
+            fields.iter().map(|(f, _)| format!("pb_inner(a.{f}, b.{f})")).collect::<Vec<_>>().join(" + ");
         let template = "template<class R> PB";
         // Writing to a `String` cannot fail.
         let _ = write!(

@@ -4,12 +4,12 @@
 //! its forward, with the formula; the macro's stays as its test.
 
 mod functions;
-mod mat3;
-mod vec3;
+mod matrix;
+mod vector;
 
 pub use functions::*;
-pub use mat3::*;
-pub use vec3::*;
+pub use matrix::*;
+pub use vector::*;
 
 use crate::cuda::Source;
 
@@ -55,4 +55,4 @@ macro_rules! scaled_from_left {
 pub(crate) use {product, scaled_from_left};
 
 /// The products of types, for C++, where they are overloads of `*`.
-pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[mat3::products];
+pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[matrix_products];

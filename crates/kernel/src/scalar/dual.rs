@@ -2,7 +2,8 @@
 
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-use super::{Blend, Local, Mask, Real, partials};
+use super::{Blend, Local, Mask, Real};
+use crate::math::*;
 
 /// x + x_dot ε, ε² = 0
 ///
@@ -82,23 +83,25 @@ impl<S: Real> Neg for Dual<S> {
     }
 }
 
-// f(x)_dot = f'(x) x_dot
+// f(x)_dot = f'(x) x_dot: of one number to one number, the pullback is the pushforward, so that what is returned where
+// no derivative exists is written once.
 macro_rules! chain {
-    ($($f:ident),*) => {$(
+    ($($f:ident $pullback:ident),*) => {$(
         #[inline(always)]
         fn $f(self) -> Self {
-            Dual { value: self.value.$f(), tangent: partials::$f(self.value) * self.tangent }
+            Dual { value: self.value.$f(), tangent: $pullback(self.value, self.tangent) }
         }
     )*};
 }
 
 // f(a, b)_dot = df/da a_dot + df/db b_dot
 macro_rules! chain2 {
-    ($($f:ident($b:ident)),*) => {$(
+    ($($f:ident $pullback:ident),*) => {$(
         #[inline(always)]
-        fn $f(self, $b: Self) -> Self {
-            let (to_a, to_b) = partials::$f(self.value, $b.value);
-            Dual { value: self.value.$f($b.value), tangent: to_a * self.tangent + to_b * $b.tangent }
+        fn $f(self, b: Self) -> Self {
+            let (from_a, _) = $pullback(self.value, b.value, self.tangent);
+            let (_, from_b) = $pullback(self.value, b.value, b.tangent);
+            Dual { value: self.value.$f(b.value), tangent: from_a + from_b }
         }
     )*};
 }
@@ -128,8 +131,8 @@ impl<S: Real> Real for Dual<S> {
         DualMask(Real::eq(self.value, other.value))
     }
 
-    chain!(sqrt, abs, sin, cos, tan, asin, acos, exp, ln, tanh);
-    chain2!(atan2(x), powf(exponent));
+    chain!(sqrt sqrt_pullback, abs abs_pullback, sin sin_pullback, cos cos_pullback, tan tan_pullback, asin asin_pullback, acos acos_pullback, exp exp_pullback, ln ln_pullback, tanh tanh_pullback);
+    chain2!(atan2 atan2_pullback, powf powf_pullback);
 
     #[inline(always)]
     fn floor(self) -> Self {

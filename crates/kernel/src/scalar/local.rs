@@ -140,6 +140,15 @@ impl<R: Real<Mask = bool>> Blend<R> for bool {
     }
 }
 
+impl<R: Real> Local<R> for () {
+    #[inline(always)]
+    fn zero() -> Self {}
+    #[inline(always)]
+    fn plus(self, _: Self) -> Self {}
+    #[inline(always)]
+    fn minus(self, _: Self) -> Self {}
+}
+
 macro_rules! tuples {
     ($($($name:ident $i:tt),+;)*) => {$(
         impl<R: Real, $($name: Local<R>),+> Local<R> for ($($name,)+) {

@@ -10,7 +10,6 @@ mod dual;
 mod float;
 pub mod lanes;
 mod local;
-pub mod partials;
 mod real;
 
 pub use dual::{Dual, DualMask};

@@ -18,7 +18,7 @@ scaled_from_left!(Mat3);
 product!(Mat3 * Vec3 -> Vec3 = mat3_times_vec3);
 product!(Mat3 * Mat3 -> Mat3 = mat3_times_mat3);
 
-pub(super) fn products(source: &mut Source) {
+pub(super) fn matrix_products(source: &mut Source) {
     let (mat3, vec3) = (Mat3::<f64>::c_type(source), Vec3::<f64>::c_type(source));
     source.add_product(&mat3, &vec3, mat3_times_vec3::definition());
     source.add_product(&mat3, &mat3, mat3_times_mat3::definition());

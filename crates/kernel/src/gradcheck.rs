@@ -1,0 +1,361 @@
+//! Are the derivatives right? Checks of a function's pullback and pushforward against its own forward pass.
+//!
+//! Four questions, in `f64`:
+//! 1. does the pullback agree with central differences of the forward pass, entry by entry?
+//! 2. is ⟨v, J u⟩ = ⟨Jᵀ v, u⟩, with the pushforward on the left and the pullback on the right?
+//! 3. does the derivative of the pullback (a Hessian-vector product) agree with differences of the pullback?
+//! 4. could the check have failed? A gradient that is zero everywhere, or bit-equal to the differences, proves nothing.
+//!
+//! ```
+//! use pullback_kernel::{gradcheck, prelude::*};
+//!
+//! #[kernel]
+//! fn area<R: Real>(a: R, b: R) -> R { 0.5 * a * b }
+//!
+//! gradcheck::kernel::<area>(&(3.0, 4.0)).unwrap();
+//! ```
+
+use std::fmt;
+
+use crate::scalar::Dual;
+use crate::{Argument, Kernel, With};
+
+/// A function of numbers with derivatives to check.
+pub trait Function {
+    /// What to call it in a report.
+    fn name(&self) -> String;
+    /// What to call its input `i`.
+    fn input_name(&self, i: usize) -> String {
+        format!("input[{i}]")
+    }
+    /// y = f(x)
+    fn forward(&self, x: &[f64]) -> Vec<f64>;
+    /// Jᵀ y_bar
+    fn pullback(&self, x: &[f64], y_bar: &[f64]) -> Vec<f64>;
+    /// J x_dot
+    fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64>;
+    /// The derivative of `pullback(x, y_bar)` along (x_dot, 0): a Hessian-vector product. None: not checked.
+    fn second_order(&self, _x: &[f64], _y_bar: &[f64], _x_dot: &[f64]) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+/// How exact, and how far a difference steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The step of central differences, times max(1, |x|). The error of a difference is about step² f''' + ε/step.
+    pub step: f64,
+    /// How far a derivative may be from its difference, relative to the largest in the same row.
+    pub tolerance: f64,
+    /// How far ⟨v, J u⟩ may be from ⟨Jᵀ v, u⟩, relative to the sum of the absolute products.
+    pub adjoint_tolerance: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { step: 1e-5, tolerance: 1e-7, adjoint_tolerance: 1e-12 }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The function's name.
+    pub name: String,
+    /// How many inputs and outputs it has.
+    pub size: (usize, usize),
+    /// The entry of the Jacobian that is worst relative to its row.
+    pub worst: Entry,
+    /// The entry of a Hessian-vector product that is worst; none if there is no second order.
+    pub worst_second: Option<Entry>,
+    /// |⟨v, J u⟩ - ⟨Jᵀ v, u⟩| relative to the sum of the absolute products.
+    pub adjoint_gap: f64,
+    /// Why the check fails; empty if it passes.
+    pub failures: Vec<String>,
+}
+
+/// A derivative and its difference.
+#[derive(Clone, Debug, Default)]
+pub struct Entry {
+    /// Which derivative: `d output[2] / d a.x`.
+    pub which: String,
+    /// By the pullback.
+    pub derivative: f64,
+    /// By central differences.
+    pub difference: f64,
+    /// |derivative - difference| relative to the largest derivative in its row.
+    pub error: f64,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { which, derivative, difference, error } = self;
+        write!(
+            f,
+            "{which}: derivative {derivative:.12e}, difference {difference:.12e}, relative error {error:.1e}"
+        )
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.failures.is_empty() { "passes" } else { "FAILS" };
+        writeln!(
+            f,
+            "gradcheck of `{}` ({} inputs, {} outputs): {verdict}",
+            self.name, self.size.0, self.size.1
+        )?;
+        for failure in &self.failures {
+            writeln!(f, "  - {failure}")?;
+        }
+        writeln!(f, "  worst entry      {}", self.worst)?;
+        if let Some(second) = &self.worst_second {
+            writeln!(f, "  worst 2nd order  {second}")?;
+        }
+        write!(f, "  <v,Ju> - <J'v,u>  {:.1e} (relative)", self.adjoint_gap)
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// Checks `function` at `x` with the usual tolerances.
+pub fn check(function: &impl Function, x: &[f64]) -> Result<Report, Box<Report>> {
+    check_with(function, x, Options::default())
+}
+
+/// Checks `function` at `x`.
+pub fn check_with(function: &impl Function, x: &[f64], options: Options) -> Result<Report, Box<Report>> {
+    let y = function.forward(x);
+    let mut report = Report {
+        name: function.name(),
+        size: (x.len(), y.len()),
+        worst: Entry::default(),
+        worst_second: None,
+        adjoint_gap: 0.0,
+        failures: Vec::new(),
+    };
+    if let Some(i) = y.iter().position(|y| !y.is_finite()) {
+        report.failures.push(format!("output[{i}] is {} here: check where the function is finite", y[i]));
+        return Err(Box::new(report));
+    }
+
+    let rows: Vec<Vec<f64>> = (0..y.len())
+        .map(|k| {
+            let mut seed = vec![0.0; y.len()];
+            seed[k] = 1.0;
+            function.pullback(x, &seed)
+        })
+        .collect();
+    let columns = differences(x, options.step, |x| function.forward(x));
+    let mut found = Found::default();
+    for (k, row) in rows.iter().enumerate() {
+        found.compare(row, |i| columns[i][k], |i| format!("d output[{k}] / d {}", function.input_name(i)));
+    }
+    report.worst = found.worst.clone();
+    found.judge("the pullback and central differences", options.tolerance, &mut report.failures);
+    if !found.vacuous() {
+        // fine
+    } else {
+        report.failures.push(found.why_vacuous());
+    }
+
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..3 {
+        let u: Vec<f64> = x.iter().map(|_| random.next()).collect();
+        let v: Vec<f64> = y.iter().map(|_| random.next()).collect();
+        let (j_u, jt_v) = (function.pushforward(x, &u), function.pullback(x, &v));
+        let products = |a: &[f64], b: &[f64]| -> (f64, f64) {
+            a.iter().zip(b).fold((0.0, 0.0), |(sum, size), (a, b)| (sum + a * b, size + (a * b).abs()))
+        };
+        let ((left, size), (right, size_right)) = (products(&v, &j_u), products(&jt_v, &u));
+        let gap = (left - right).abs() / (size + size_right).max(f64::MIN_POSITIVE);
+        // Written so that NaN counts as a gap.
+        if !(gap <= report.adjoint_gap) {
+            report.adjoint_gap = gap;
+        }
+    }
+    if !(report.adjoint_gap <= options.adjoint_tolerance) {
+        report.failures.push(format!(
+            "the pushforward and the pullback are not adjoint: relative gap {:.1e}, allowed {:.1e}",
+            report.adjoint_gap, options.adjoint_tolerance
+        ));
+    }
+
+    let y_bar: Vec<f64> = y.iter().map(|_| random.next()).collect();
+    let x_dot: Vec<f64> = x.iter().map(|_| random.next()).collect();
+    if let Some(product) = function.second_order(x, &y_bar, &x_dot) {
+        let along = |t: f64| -> Vec<f64> {
+            let moved: Vec<f64> = x.iter().zip(&x_dot).map(|(x, d)| x + t * d).collect();
+            function.pullback(&moved, &y_bar)
+        };
+        let (h, mut found) = (options.step, Found::default());
+        let (plus, minus) = (along(h), along(-h));
+        found.compare(
+            &product,
+            |i| (plus[i] - minus[i]) / (2.0 * h),
+            |i| format!("second derivative, {}", function.input_name(i)),
+        );
+        found.judge(
+            "the pullback's derivative and its differences",
+            10.0 * options.tolerance,
+            &mut report.failures,
+        );
+        report.worst_second = Some(found.worst);
+    }
+
+    if report.failures.is_empty() { Ok(report) } else { Err(Box::new(report)) }
+}
+
+/// Checks a kernel at `x`: all four questions, and the macro's pullback where the kernel names its own.
+pub fn kernel<K: Kernel>(x: &With<K::Arguments, f64>) -> Result<Report, Box<Report>> {
+    kernel_with::<K>(x, Options::default())
+}
+
+/// Checks a kernel at `x`.
+pub fn kernel_with<K: Kernel>(x: &With<K::Arguments, f64>, options: Options) -> Result<Report, Box<Report>> {
+    let function = KernelAt::<K> { arguments: *x };
+    let mut report = check_with(&function, &flat::<K::Arguments>(*x), options)?;
+    if K::NAMES_ITS_PULLBACK {
+        let mut random = Random(7);
+        let mut out_bar = K::forward::<f64>(*x);
+        K::Output::each::<f64>(&mut out_bar, &mut |y| *y = random.next());
+        let named = flat::<K::Arguments>(K::pullback::<f64>(*x, out_bar));
+        let derived = flat::<K::Arguments>(K::derived_pullback::<f64>(*x, out_bar));
+        let mut found = Found::default();
+        found.compare(&named, |i| derived[i], |i| format!("named against derived pullback, entry {i}"));
+        if !(found.worst.error <= 1e-9) {
+            report.failures.push(format!("the named pullback is not the macro's: {}", found.worst));
+            return Err(Box::new(report));
+        }
+    }
+    Ok(report)
+}
+
+/// A kernel as a function of the numbers of its arguments; its indices and kinds stay.
+struct KernelAt<K: Kernel> {
+    arguments: With<K::Arguments, f64>,
+}
+
+impl<K: Kernel> KernelAt<K> {
+    fn arguments(&self, x: &[f64]) -> With<K::Arguments, f64> {
+        unflat::<K::Arguments>(self.arguments, x)
+    }
+}
+
+impl<K: Kernel> Function for KernelAt<K> {
+    fn name(&self) -> String {
+        K::NAME.to_owned()
+    }
+    fn forward(&self, x: &[f64]) -> Vec<f64> {
+        flat::<K::Output>(K::forward::<f64>(self.arguments(x)))
+    }
+    fn pullback(&self, x: &[f64], y_bar: &[f64]) -> Vec<f64> {
+        let arguments = self.arguments(x);
+        let out_bar = unflat::<K::Output>(K::forward::<f64>(arguments), y_bar);
+        flat::<K::Arguments>(K::pullback::<f64>(arguments, out_bar))
+    }
+    fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64> {
+        let (_, y_dot) = K::pushforward::<f64>(self.arguments(x), self.arguments(x_dot));
+        flat::<K::Output>(y_dot)
+    }
+    fn second_order(&self, x: &[f64], y_bar: &[f64], x_dot: &[f64]) -> Option<Vec<f64>> {
+        let arguments = K::Arguments::dual::<f64>(self.arguments(x), self.arguments(x_dot));
+        let out = K::forward::<f64>(self.arguments(x));
+        let (y_bar, zeros) =
+            (unflat::<K::Output>(out, y_bar), unflat::<K::Output>(out, &vec![0.0; y_bar.len()]));
+        let bars = K::pullback::<Dual<f64>>(arguments, K::Output::dual::<f64>(y_bar, zeros));
+        Some(flat::<K::Arguments>(K::Arguments::parts::<f64>(bars).1))
+    }
+}
+
+/// The numbers of a value.
+pub fn flat<T: Argument>(mut value: With<T, f64>) -> Vec<f64> {
+    let mut numbers = Vec::new();
+    T::each::<f64>(&mut value, &mut |x| numbers.push(*x));
+    numbers
+}
+
+/// `value` with other numbers.
+pub fn unflat<T: Argument>(mut value: With<T, f64>, numbers: &[f64]) -> With<T, f64> {
+    let mut numbers = numbers.iter();
+    T::each::<f64>(&mut value, &mut |x| *x = numbers.next().copied().unwrap_or(0.0));
+    value
+}
+
+/// Central differences along each input: `result[i][k]` = d f(x)[k] / d x[i].
+pub fn differences(x: &[f64], step: f64, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
+    let mut x = x.to_vec();
+    (0..x.len())
+        .map(|i| {
+            let (at, h) = (x[i], step * x[i].abs().max(1.0));
+            x[i] = at + h;
+            let plus = f(&x);
+            x[i] = at - h;
+            let minus = f(&x);
+            x[i] = at;
+            plus.iter().zip(&minus).map(|(p, m)| (p - m) / (2.0 * h)).collect()
+        })
+        .collect()
+}
+
+/// What comparisons of derivatives with differences have found so far.
+#[derive(Default)]
+struct Found {
+    worst: Entry,
+    nonzero: usize,
+    equal: usize,
+    count: usize,
+}
+
+impl Found {
+    fn compare(&mut self, row: &[f64], difference: impl Fn(usize) -> f64, which: impl Fn(usize) -> String) {
+        let scale = row.iter().fold(1e-6, |scale: f64, d| scale.max(d.abs()));
+        for (i, &derivative) in row.iter().enumerate() {
+            let difference = difference(i);
+            let error = (derivative - difference).abs() / scale;
+            self.count += 1;
+            self.nonzero += usize::from(derivative != 0.0);
+            self.equal += usize::from(derivative != 0.0 && derivative.to_bits() == difference.to_bits());
+            // Written so that NaN is the worst.
+            if !(error <= self.worst.error) {
+                self.worst = Entry { which: which(i), derivative, difference, error };
+            }
+        }
+        if self.worst.which.is_empty() && !row.is_empty() {
+            self.worst = Entry { which: which(0), derivative: row[0], difference: difference(0), error: 0.0 };
+        }
+    }
+
+    fn judge(&self, what: &str, tolerance: f64, failures: &mut Vec<String>) {
+        if !(self.worst.error <= tolerance) {
+            failures.push(format!("{what} disagree (allowed {tolerance:.1e}): {}", self.worst));
+        }
+    }
+
+    fn vacuous(&self) -> bool {
+        // A function that is linear with simple coefficients is exact in differences: one or two such entries say
+        // nothing about the others, all of many do.
+        self.count == 0 || self.nonzero == 0
+    }
+
+    fn why_vacuous(&self) -> String {
+        if self.count == 0 {
+            "there are no derivatives to check".to_owned()
+        } else {
+            "every derivative is zero: a check here cannot fail".to_owned()
+        }
+    }
+}
+
+/// Numbers in (-1, 1), the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{Lane, Portable};
-use crate::scalar::Float;
+use crate::scalar::{Dual, Real};
 
 /// Environment variable that lowers the instruction set: `portable`, `avx2` or `avx512`.
 ///
@@ -83,7 +83,7 @@ pub enum Width {
 }
 
 /// A loop over lanes, for any lane type.
-pub trait Driver<S: Float> {
+pub trait Driver<S: Real> {
     /// What the loop answers.
     type Output;
 
@@ -91,11 +91,11 @@ pub trait Driver<S: Float> {
     ///
     /// Mark the implementation `#[inline(always)]`, and everything that it calls in the loop: a function that
     /// is not inlined into [`Dispatch::dispatch`], and any closure, is compiled without the features.
-    fn run<L: Lane<Float = S>>(self) -> Self::Output;
+    fn run<L: Lane<Element = S>>(self) -> Self::Output;
 }
 
-/// A number that [`Driver`]s can be run on: `f32` or `f64`, itself one lane.
-pub trait Dispatch: Float + Lane {
+/// A number that [`Driver`]s can be run on, itself one lane: `f32` and `f64` with lanes, duals of them one at a time.
+pub trait Dispatch: Lane<Element = Self> {
     /// Runs `driver` with the lanes of `isa` and `width`, under the target features that they need.
     ///
     /// An `isa` above [`Isa::detect`] is lowered to it.
@@ -103,21 +103,21 @@ pub trait Dispatch: Float + Lane {
 }
 
 #[inline(never)]
-fn with_portable<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_portable<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_avx2<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn with_avx512<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_avx512<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
@@ -161,6 +161,17 @@ macro_rules! dispatch {
 dispatch!(f32, 8, F32x8, F32x16);
 dispatch!(f64, 4, F64x4, F64x8);
 
+macro_rules! dispatch_one {
+    ($($dual:ty),*) => {$(
+        impl Dispatch for $dual {
+            fn dispatch<D: Driver<Self>>(driver: D, _: Isa, _: Width) -> D::Output {
+                with_portable::<$dual, $dual, D>(driver)
+            }
+        }
+    )*};
+}
+dispatch_one!(Dual<f32>, Dual<f64>);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,10 +186,10 @@ mod tests {
     }
 
     struct Lanes;
-    impl<S: Float> Driver<S> for Lanes {
+    impl<S: Real> Driver<S> for Lanes {
         type Output = usize;
         #[inline(always)]
-        fn run<L: Lane<Float = S>>(self) -> usize {
+        fn run<L: Lane<Element = S>>(self) -> usize {
             L::WIDTH
         }
     }

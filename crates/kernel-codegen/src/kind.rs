@@ -26,7 +26,7 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
                 self as u32
             }
             #[inline(always)]
-            fn from_index(index: u32) -> Self {
+            fn at<R: #rt::Real>(index: u32) -> Self {
                 match index {
                     #(#indices => #name::#variants,)*
                     _ => #name::#first,

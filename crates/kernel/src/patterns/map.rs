@@ -1,0 +1,189 @@
+//! `map`: out[i] = f(in[i], ...). Every element has its own value; the transpose is the same.
+
+use std::marker::PhantomData;
+
+use super::port::{
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
+    store_to_rows,
+};
+use crate::program::layout::Layout;
+use crate::program::plan::{Connection, Context};
+use crate::program::{Buffer, Constant, Indices};
+use crate::scalar::lanes::Lane;
+use crate::{Kind, Value, With};
+
+/// The element's own value.
+pub struct Own<T: Value, const ACTIVE: bool> {
+    pub(crate) buffer: usize,
+    pub(crate) ty: PhantomData<fn() -> T>,
+}
+
+impl<T: Value, const ACTIVE: bool> Clone for Own<T, ACTIVE> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Value, const ACTIVE: bool> Copy for Own<T, ACTIVE> {}
+
+impl<T: Value> Buffer<T> {
+    /// As an argument: the element's own value.
+    pub fn own(self) -> Own<T, true> {
+        Own { buffer: self.id, ty: PhantomData }
+    }
+}
+
+impl<T: Value> Constant<T> {
+    /// As an argument: the element's own value.
+    pub fn own(self) -> Own<T, false> {
+        Own { buffer: self.id, ty: PhantomData }
+    }
+}
+
+/// value[e]
+///
+/// # Safety
+/// The layout lies inside `array`, and its elements up to the padded count too.
+#[inline(always)]
+pub(crate) unsafe fn gather_own<T: Value, L: Lane>(
+    array: *const L::Element,
+    layout: &Layout,
+    worlds: usize,
+    place: Place,
+) -> With<T, L> {
+    let e = place.element;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if L::WIDTH == 1 || worlds > 0 || layout.shift > 0 || T::LEN == 1 {
+            load_side_by_side::<T, L>(array.add(layout.at(e) + place.world), layout.stride)
+        } else {
+            load_from_rows::<T, L>(array.add(layout.offset), &own_rows::<L>(e, layout.row))
+        }
+    }
+}
+
+/// value[e] = value, or += where something was written there before.
+///
+/// # Safety
+/// As for [`gather_own`], and nobody else writes there.
+#[inline(always)]
+pub(crate) unsafe fn scatter_own<T: Value, L: Lane>(
+    array: *mut L::Element,
+    layout: &Layout,
+    worlds: usize,
+    place: Place,
+    first: bool,
+    mut value: With<T, L>,
+) {
+    let e = place.element;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !first {
+            value = plus::<T, L>(gather_own::<T, L>(array, layout, worlds, place), value);
+        }
+        if L::WIDTH == 1 || worlds > 0 || layout.shift > 0 || T::LEN == 1 {
+            store_side_by_side::<T, L>(array.add(layout.at(e) + place.world), layout.stride, value);
+        } else {
+            store_to_rows::<T, L>(array.add(layout.offset), &own_rows::<L>(e, layout.row), value);
+        }
+    }
+}
+
+/// Where the rows of `WIDTH` elements in a row start.
+#[inline(always)]
+fn own_rows<L: Lane>(e: usize, row: usize) -> [usize; 16] {
+    let mut rows = [0; 16];
+    for l in 0..L::WIDTH {
+        rows[l] = (e + l) * row;
+    }
+    rows
+}
+
+// SAFETY: an element reaches its own value alone, and buffers are padded.
+unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
+    type Value = T;
+    const ACTIVE: bool = ACTIVE;
+
+    fn info(&self) -> PortInfo {
+        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN }
+    }
+    #[inline(always)]
+    unsafe fn gather<L: Lane>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        field: Field,
+        place: Place,
+    ) -> With<T, L> {
+        // SAFETY: the caller's promise.
+        unsafe { gather_own::<T, L>(context.field(field), &c.layout, context.worlds, place) }
+    }
+    #[inline(always)]
+    unsafe fn scatter<L: Lane>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        field: Field,
+        place: Place,
+        value: With<T, L>,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { scatter_own::<T, L>(context.field(field), &c.layout, context.worlds, place, c.first, value) }
+    }
+}
+
+impl<T: Value> Output for Own<T, true> {}
+
+/// The element's own index or kind.
+pub struct OwnIndex<K> {
+    indices: usize,
+    ty: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for OwnIndex<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for OwnIndex<K> {}
+
+impl<K> Indices<K> {
+    /// As an argument: the element's own index or kind.
+    pub fn own(self) -> OwnIndex<K> {
+        OwnIndex { indices: self.id, ty: PhantomData }
+    }
+}
+
+// SAFETY: indices are padded like buffers, and nothing is written.
+unsafe impl<K: Kind> Input for OwnIndex<K> {
+    type Value = K;
+    const ACTIVE: bool = false;
+    const INDEX: bool = true;
+
+    fn info(&self) -> PortInfo {
+        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0 }
+    }
+    #[inline(always)]
+    unsafe fn gather<L: Lane>(
+        &self,
+        context: &Context<'_, L::Element>,
+        _: &Connection,
+        _: Field,
+        place: Place,
+    ) -> With<K, L> {
+        K::at::<L>(context.indices[self.indices][place.element])
+    }
+    #[inline(always)]
+    unsafe fn scatter<L: Lane>(
+        &self,
+        _: &Context<'_, L::Element>,
+        _: &Connection,
+        _: Field,
+        _: Place,
+        _: With<K, L>,
+    ) {
+    }
+    fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool {
+        let indices = &context.indices[self.indices][element..element + width];
+        indices.iter().all(|&i| i == indices[0])
+    }
+}

@@ -54,13 +54,11 @@ where
     }
 }
 
-/// Which elements a thread sweeps in a phase.
-#[derive(Clone)]
-enum Share {
-    /// A range of all.
-    Range(std::ops::Range<usize>),
-    /// A range of one level of a forest, by its order.
-    Nodes { forest: usize, range: std::ops::Range<usize>, reverse: bool },
+/// Which elements a thread sweeps in a phase: a range of all, or of a forest's nodes in their order.
+struct Share {
+    range: std::ops::Range<usize>,
+    forest: Option<usize>,
+    reverse: bool,
 }
 
 impl<K, I, O> Sweep<K, I, O>
@@ -69,10 +67,12 @@ where
     I: Inputs<Values = K::Arguments>,
     O: Outputs<Values = K::Output>,
 {
-    /// Nodes of a tree are reached one by one; worlds side by side are always whole lanes.
+    /// Lanes are neighbours: elements of one world, or worlds of a batch. Nodes of one tree are no neighbours, and
+    /// neither are worlds with lists of their own.
     fn width<S>(&self, context: &Context<'_, S>) -> Width {
         match self.count {
             Count::Levels { .. } if context.worlds == 0 => Width::One,
+            Count::List { .. } if context.worlds > 0 => Width::One,
             _ => context.machine.width,
         }
     }
@@ -85,16 +85,16 @@ where
                 if sweeps == 1 {
                     // Too narrow for threads: one of them does all levels.
                     let range = if part.index == 0 { 0..context.forests[forest].order.len() } else { 0..0 };
-                    return Share::Nodes { forest, range, reverse };
+                    return Share { range, forest: Some(forest), reverse };
                 }
                 let level = if reverse { sweeps - 1 - phase } else { phase };
                 let (from, to) = (levels[level] as usize, levels[level + 1] as usize);
                 let range = part.range(to - from, 32);
-                Share::Nodes { forest, range: from + range.start..from + range.end, reverse }
+                Share { range: from + range.start..from + range.end, forest: Some(forest), reverse }
             }
             _ => {
                 let grain = if context.plan.totals.is_empty() { 32 } else { CHUNK };
-                Share::Range(part.range(self.count.most(context), grain))
+                Share { range: part.range(self.count.most(context), grain), forest: None, reverse: false }
             }
         }
     }
@@ -155,68 +155,42 @@ where
     I: Inputs<Values = K::Arguments>,
     O: Outputs<Values = K::Output>,
 {
+    /// One call of the kernel, and so one copy of it, whatever is swept.
     #[inline(always)]
     fn sweep_all<L: Lane<Element = S>>(&self, pass: Pass) {
         let (sweep, context) = (self.sweep, self.context);
-        match &self.share {
-            Share::Range(range) if context.worlds == 0 => {
-                let mut e = range.start;
-                while e < range.end {
-                    let lanes = L::WIDTH.min(range.end - e);
-                    if I::INDEX && L::WIDTH > 1 && !sweep.inputs.uniform(context, e, lanes) {
-                        // Lanes with different indices take different ways: one by one.
-                        for element in e..e + lanes {
-                            // SAFETY: the element is in the share.
-                            unsafe { sweep.element::<S>(context, pass, Place { element, world: 0, lanes: 1 }) };
-                        }
-                    } else {
-                        // SAFETY: the elements are in the share, or in the padding after the last one.
-                        unsafe { sweep.element::<L>(context, pass, Place { element: e, world: 0, lanes }) };
+        let Share { range, forest, reverse } = &self.share;
+        let order = forest.map(|forest| context.forests[forest].order.as_slice());
+        // One world: lanes are elements. A batch: lanes are worlds.
+        let (worlds, step, world_step) = match context.worlds {
+            0 => (1, L::WIDTH, 1),
+            worlds => (worlds, 1, L::WIDTH),
+        };
+        let mut k = range.start;
+        while k < range.end {
+            let element = match order {
+                None => k,
+                Some(order) => order[if *reverse { range.start + range.end - 1 - k } else { k }] as usize,
+            };
+            let mut world = 0;
+            while world < worlds {
+                let lanes = if context.worlds == 0 { L::WIDTH.min(range.end - k) } else { L::WIDTH };
+                let place = Place { element, world, lanes };
+                if context.worlds > 0 && sweep.count.is_past_the_end(context, place) {
+                    // This world's list is shorter.
+                } else if I::INDEX && L::WIDTH > 1 && context.worlds == 0 && !sweep.inputs.uniform(context, k, lanes) {
+                    // Lanes with different indices take different ways: one by one.
+                    for element in k..k + lanes {
+                        // SAFETY: the element is in the share.
+                        unsafe { sweep.element::<S>(context, pass, Place { element, world, lanes: 1 }) };
                     }
-                    e += L::WIDTH;
+                } else {
+                    // SAFETY: the elements are in the share, or in the padding after the last one.
+                    unsafe { sweep.element::<L>(context, pass, place) };
                 }
+                world += world_step;
             }
-            Share::Range(range) => {
-                let mut e = range.start;
-                while e < range.end {
-                    self.worlds::<L>(pass, e);
-                    e += 1;
-                }
-            }
-            Share::Nodes { forest, range, reverse } => {
-                let order = &context.forests[*forest].order;
-                let mut k = 0;
-                while k < range.len() {
-                    let at = if *reverse { range.end - 1 - k } else { range.start + k };
-                    self.worlds::<L>(pass, order[at] as usize);
-                    k += 1;
-                }
-            }
-        }
-    }
-
-    /// One element in all worlds.
-    #[inline(always)]
-    fn worlds<L: Lane<Element = S>>(&self, pass: Pass, element: usize) {
-        let (sweep, context) = (self.sweep, self.context);
-        if context.worlds == 0 {
-            // SAFETY: the element is in the share.
-            return unsafe { sweep.element::<S>(context, pass, Place { element, world: 0, lanes: 1 }) };
-        }
-        let mut world = 0;
-        while world < context.worlds {
-            if let Count::List { .. } = sweep.count {
-                // Every world has a list of its own, so that lanes would read different vertices.
-                if element < sweep.count.in_world(context, world) {
-                    // SAFETY: the element is in the share, and in this world's list.
-                    unsafe { sweep.element::<S>(context, pass, Place { element, world, lanes: 1 }) };
-                }
-                world += 1;
-            } else {
-                // SAFETY: the element is in the share; worlds are whole lanes.
-                unsafe { sweep.element::<L>(context, pass, Place { element, world, lanes: L::WIDTH }) };
-                world += L::WIDTH;
-            }
+            k += step;
         }
     }
 }

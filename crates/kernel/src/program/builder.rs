@@ -24,6 +24,8 @@ use crate::{Argument, Kernel, Kind, Value, gradcheck};
 pub struct Builder {
     buffers: Vec<BufferInfo>,
     outputs: Vec<usize>,
+    /// (input, output): the output is the input of the next step.
+    carried: Vec<(usize, usize)>,
     stages: Vec<Box<dyn Erased>>,
     tables: Vec<Table>,
     lists: Vec<Table>,
@@ -128,6 +130,18 @@ impl Builder {
         if !self.outputs.contains(&buffer.id) {
             self.outputs.push(buffer.id);
         }
+    }
+
+    /// Says that `output` is what `input` is in the next step: [`Workspace::carry`](super::Workspace::carry) copies it,
+    /// and `carry_back` copies cotangents the other way.
+    pub fn carry<T: Value>(&mut self, input: Buffer<T>, output: Buffer<T>) {
+        let (from, to) = (&self.buffers[output.id], &self.buffers[input.id]);
+        if from.len != to.len || to.role != Role::Input {
+            let (output, input) = (from.name.clone(), to.name.clone());
+            return self.fail(BuildError::Carry { output, input });
+        }
+        self.carried.push((input.id, output.id));
+        self.output(output);
     }
 
     /// Adds an operation written by hand.
@@ -276,12 +290,18 @@ impl Builder {
                 }
             }
         }
+        // What is copied whole lies alike.
+        for &(input, output) in &self.carried {
+            let gathered = self.buffers[input].gathered || self.buffers[output].gathered;
+            (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
+        }
         planner::check(&self.buffers, &self.stages, &self.tables, &self.lists)?;
         let live = planner::live(&self.buffers, &self.outputs, &self.stages);
         Ok(Program {
             inner: Arc::new(Inner {
                 buffers: self.buffers,
                 outputs: self.outputs,
+                carried: self.carried,
                 stages: self.stages,
                 live,
                 tables: self.tables,

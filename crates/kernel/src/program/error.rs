@@ -69,6 +69,14 @@ pub enum BuildError {
         /// The forest.
         forest: String,
     },
+    /// One buffer cannot become another.
+    #[error("`{output}` cannot become `{input}` of the next step: that must be an input of the same length")]
+    Carry {
+        /// The output.
+        output: String,
+        /// The input.
+        input: String,
+    },
     /// Too large for 32-bit indices.
     #[error("`{name}` has {count} entries: at most {most} fit", most = u32::MAX - 64)]
     TooLarge {

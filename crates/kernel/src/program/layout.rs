@@ -33,6 +33,12 @@ impl Layout {
     }
 }
 
+/// How many numbers of the arena a buffer takes.
+pub fn extent(buffer: &BufferInfo, layout: &Layout, worlds: usize) -> usize {
+    let values = if worlds == 0 && buffer.len != 1 { buffer.len.next_multiple_of(BLOCK) } else { buffer.len };
+    (values >> layout.shift) * layout.row
+}
+
 /// The padded length of a row of numbers.
 pub const fn padded(numbers: usize) -> usize {
     if numbers == 1 { 1 } else { numbers.next_multiple_of(4) }
@@ -53,9 +59,7 @@ pub fn layouts(buffers: &[BufferInfo], worlds: usize) -> (Vec<Layout>, usize) {
             if worlds == 0 && buffer.len == 1 {
                 layout = Layout { offset, shift: 0, row: padded(buffer.numbers), stride: 1 };
             }
-            let values = if worlds == 0 && buffer.len != 1 { buffer.len.next_multiple_of(BLOCK) } else { buffer.len };
-            let rows = values >> layout.shift;
-            offset = (offset + rows * layout.row).next_multiple_of(16);
+            offset = (offset + extent(buffer, &layout, worlds)).next_multiple_of(16);
             layout
         })
         .collect();

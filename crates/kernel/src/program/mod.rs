@@ -37,6 +37,7 @@ pub struct Program {
 pub(crate) struct Inner {
     pub buffers: Vec<BufferInfo>,
     pub outputs: Vec<usize>,
+    pub carried: Vec<(usize, usize)>,
     pub stages: Vec<Box<dyn Erased>>,
     /// Stages whose cotangents reach an input, by their place.
     pub live: Vec<bool>,

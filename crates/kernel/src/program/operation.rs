@@ -4,7 +4,7 @@ use super::buffer::AnyBuffer;
 use super::layout::Layout;
 use super::plan::{Context, Pass};
 use super::pool::Part;
-use crate::patterns::port::PortInfo;
+use crate::patterns::port::{Place, PortInfo};
 use crate::scalar::lanes::Dispatch;
 use crate::scalar::{Dual, Real};
 use crate::{Value, With, numbers, numbers_mut};
@@ -45,6 +45,12 @@ impl Count {
             Count::List { list, .. } => context.lists[world * context.lists_per_world + list].count,
             Count::Levels { nodes, .. } => nodes,
         }
+    }
+
+    /// Is there no such element in a list of this world?
+    #[inline(always)]
+    pub fn is_past_the_end<S>(self, context: &Context<'_, S>, place: Place) -> bool {
+        matches!(self, Count::List { .. }) && place.element >= self.in_world(context, place.world)
     }
 
     /// As many as there are in the world that has most.

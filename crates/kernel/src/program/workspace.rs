@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, Role};
 use super::error::{AccessError, NonFinite};
-use super::layout::{Layout, layouts};
+use super::layout::{Layout, extent, layouts};
 use super::operation::{Scalar, read, write};
 use super::plan::{Context, Machine, Pass, PassPlan};
 use super::pool::{Part, Pool};
@@ -333,6 +333,85 @@ impl<S: Scalar> Workspace<S> {
                         unsafe { arena.bars.pointer.add(at).write(S::default()) };
                     }
                 }
+            }
+        }
+    }
+
+    /// The outputs become the inputs of the next step, in all worlds.
+    pub fn carry(&mut self) {
+        self.copy_carried(false);
+    }
+
+    /// The cotangents of inputs become those of the outputs of the step before, in all worlds.
+    pub fn carry_back(&mut self) {
+        self.copy_carried(true);
+    }
+
+    fn copy_carried(&mut self, bars: bool) {
+        for &(input, output) in &self.program.inner.carried {
+            let numbers = extent(&self.program.inner.buffers[input], &self.layouts[input], self.side_by_side);
+            let (input, output) = (self.layouts[input].offset, self.layouts[output].offset);
+            for arena in &mut self.arenas {
+                // SAFETY: two buffers of one length and layout.
+                unsafe {
+                    if bars {
+                        let p = arena.bars.pointer;
+                        p.add(output).copy_from_nonoverlapping(p.add(input), numbers);
+                    } else {
+                        let p = arena.values.pointer;
+                        p.add(input).copy_from_nonoverlapping(p.add(output), numbers);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
+    pub fn state_len(&self) -> usize {
+        let inner = &self.program.inner;
+        let one = |&(b, _): &(usize, usize)| extent(&inner.buffers[b], &self.layouts[b], self.side_by_side);
+        inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
+    }
+
+    /// Copies the carried inputs of all worlds, as they lie in memory.
+    pub fn save_state(&self, state: &mut [S]) -> Result<(), AccessError> {
+        let (wanted, found) = (self.state_len(), state.len());
+        if wanted != found {
+            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
+        }
+        let mut target = state.as_mut_ptr();
+        self.each_carried(|source, numbers| {
+            // SAFETY: the length was checked.
+            unsafe {
+                target.copy_from_nonoverlapping(source, numbers);
+                target = target.add(numbers);
+            }
+        });
+        Ok(())
+    }
+
+    /// Sets the carried inputs of all worlds from what [`Workspace::save_state`] wrote.
+    pub fn load_state(&mut self, state: &[S]) -> Result<(), AccessError> {
+        let (wanted, found) = (self.state_len(), state.len());
+        if wanted != found {
+            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
+        }
+        let mut source = state.as_ptr();
+        self.each_carried(|target, numbers| {
+            // SAFETY: the length was checked.
+            unsafe {
+                target.copy_from_nonoverlapping(source, numbers);
+                source = source.add(numbers);
+            }
+        });
+        Ok(())
+    }
+
+    fn each_carried(&self, mut visit: impl FnMut(*mut S, usize)) {
+        for arena in &self.arenas {
+            for &(b, _) in &self.program.inner.carried {
+                let numbers = extent(&self.program.inner.buffers[b], &self.layouts[b], self.side_by_side);
+                visit(arena.values.pointer.wrapping_add(self.layouts[b].offset), numbers);
             }
         }
     }

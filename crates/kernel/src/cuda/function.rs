@@ -147,6 +147,11 @@ impl Function {
         if shape.blocks.contains(&0) || shape.threads.contains(&0) {
             return Ok(());
         }
+        let threads = shape.threads.iter().fold(1u32, |product, n| product.saturating_mul(*n));
+        if threads > self.most {
+            // The driver would say so too, but in a capture only when it is too late.
+            return Err(self.failure(DriverError(CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES), shape));
+        }
         let mut pointers = arguments.pointers();
         let ([x, y, z], [tx, ty, tz]) = (shape.blocks, shape.threads);
         let used = arguments.keep.iter().chain([&self.keep]);

@@ -13,7 +13,7 @@
 //! let device = Device::new(0)?;
 //! let scale = Module::compile(&device, source, &Compile::default())?.function("scale")?;
 //! let x = Memory::from_slice(&device, &[1.0f32, 2.0, 3.0])?;
-//! let y = Memory::zeroed(&device, 3)?;
+//! let y = Memory::<f32>::zeroed(&device, 3)?;
 //! let arguments = Arguments::new().pointer(&y).pointer(&x).f32(2.0).u32(3);
 //! // SAFETY: the kernel touches the first 3 numbers of x and y, which is all they have.
 //! let graph = Graph::capture(&device, || unsafe { scale.launch(3, &arguments) })?;

@@ -75,7 +75,7 @@ impl Image {
         self.cached
     }
 
-    /// How long it took to compile, or to find in the cache [s].
+    /// How long it took to compile, or to find in the cache \[s\].
     pub fn seconds(&self) -> f64 {
         self.seconds
     }

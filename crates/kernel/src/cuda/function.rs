@@ -40,7 +40,7 @@ pub struct Shape {
     pub blocks: [u32; 3],
     /// Threads of a block along x, y and z.
     pub threads: [u32; 3],
-    /// Shared memory of a block besides what the function declares [bytes].
+    /// Shared memory of a block besides what the function declares \[bytes\].
     pub shared_bytes: u32,
 }
 
@@ -100,12 +100,12 @@ impl Function {
         self.registers
     }
 
-    /// Local memory of a thread [bytes]: arrays and registers that did not fit; slow.
+    /// Local memory of a thread \[bytes\]: arrays and registers that did not fit; slow.
     pub fn local_bytes(&self) -> u32 {
         self.local_bytes
     }
 
-    /// Shared memory that it declares, of a block [bytes].
+    /// Shared memory that it declares, of a block \[bytes\].
     pub fn shared_bytes(&self) -> u32 {
         self.shared_bytes
     }

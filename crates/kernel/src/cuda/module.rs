@@ -61,7 +61,7 @@ impl Module {
         self.cached
     }
 
-    /// How long compiling (or finding in the cache) and loading took [s].
+    /// How long compiling (or finding in the cache) and loading took \[s\].
     pub fn seconds(&self) -> f64 {
         self.seconds
     }

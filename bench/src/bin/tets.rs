@@ -12,6 +12,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mesh = Mesh::block(cells);
         let tets = step(&mesh)?;
         let size = mesh.corners.len();
+        if !wanted(size) {
+            continue;
+        }
         let variants: [(&str, usize, Width); 4] = [
             ("scalar", 1, Width::One),
             ("lanes", 1, Width::Narrow),
@@ -19,6 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("lanes-2-threads", 2, Width::Narrow),
         ];
         for (variant, threads, width) in variants {
+            if std::env::args().any(|a| a.starts_with('=')) && !std::env::args().any(|a| a[1..] == *variant) {
+                continue;
+            }
             let options = RunOptions { threads, width, ..RunOptions::default() };
             let rates = rates(&tets, &mesh, steps, options)?;
             row(&format!("{size}/forward/{variant}"), "steps/s", rates.forward);
@@ -29,6 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
+}
+
+/// Sizes on the command line leave out the others.
+fn wanted(size: usize) -> bool {
+    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    sizes.is_empty() || sizes.contains(&size)
 }
 
 struct Rates {

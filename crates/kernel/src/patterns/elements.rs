@@ -7,12 +7,12 @@
 use std::marker::PhantomData;
 
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, Slot, load_from_rows, load_side_by_side, store_side_by_side,
     store_to_rows,
 };
-use crate::program::plan::{Connection, Context, Target, VertexSum};
+use crate::program::layout::padded;
+use crate::program::plan::{Connection, Context, TableRef, Target, VertexSum};
 use crate::program::pool::Part;
-use crate::program::plan::TableRef;
 use crate::program::{Buffer, Constant};
 use crate::scalar::Local;
 use crate::scalar::lanes::{Dispatch, Driver, Lane, Width};
@@ -56,13 +56,14 @@ impl<T: Value> Constant<T> {
 unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACTIVE> {
     type Value = [T; N];
     const ACTIVE: bool = ACTIVE;
+    const SLOT: usize = if ACTIVE { padded(T::LEN) } else { 0 };
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::At(self.table), active: ACTIVE, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::At(self.table), active: ACTIVE, numbers: T::LEN, slot: Self::SLOT }
     }
 
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -75,13 +76,14 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
         for k in 0..N {
             // SAFETY: the caller's promise, and the table's padding.
             values[k] = unsafe {
-                if L::WIDTH == 1 || context.worlds > 0 {
+                if BATCH {
                     let vertex = *corners.add(place.element * N + k) as usize;
                     load_side_by_side::<T, L>(array.add(c.layout.at(vertex) + place.world), c.layout.stride)
                 } else {
+                    // A buffer that is reached through indices lies in rows.
                     let mut rows = [0; 16];
                     for l in 0..L::WIDTH {
-                        rows[l] = *corners.add((place.element + l) * N + k) as usize * c.layout.row;
+                        rows[l] = *corners.add((place.element + l) * N + k) as usize * padded(T::LEN);
                     }
                     load_from_rows::<T, L>(array.add(c.layout.offset), &rows)
                 }
@@ -91,27 +93,29 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
     }
 
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         _: Field,
         place: Place,
+        slot: Slot,
         values: With<[T; N], L>,
     ) {
         for k in 0..N {
-            let slot = place.element * N + k;
+            let first = place.element * N + k;
             // SAFETY: the caller's promise: there are slots for the padded count.
             unsafe {
-                if L::WIDTH == 1 || context.worlds > 0 {
-                    let at = c.scratch + slot * c.slot_row + place.world;
-                    store_side_by_side::<T, L>(context.scratch.add(at), c.slot_stride, values[k]);
+                if BATCH {
+                    let at = c.scratch + (first * slot.row + slot.segment) * context.worlds + place.world;
+                    store_side_by_side::<T, L>(context.scratch.add(at), context.worlds, values[k]);
                 } else {
                     let mut rows = [0; 16];
                     for l in 0..L::WIDTH {
-                        rows[l] = (slot + l * N) * c.slot_row;
+                        rows[l] = l * N * slot.row;
                     }
-                    store_to_rows::<T, L>(context.scratch.add(c.scratch), &rows, values[k]);
+                    let at = c.scratch + first * slot.row + slot.segment;
+                    store_to_rows::<T, L>(context.scratch.add(at), &rows, values[k]);
                 }
             }
         }
@@ -170,9 +174,9 @@ fn self_sum<S: Dispatch>(
         let slots = table.slots.get_unchecked(from..to);
         let scratch = context.scratch.add(sum.scratch);
         if context.worlds == 0 && sum.slot_row == 4 {
-            sum_rows::<S, 4>(scratch, 4, slots, &sum.targets, context.field(field), v);
+            sum_rows::<S, 4>(scratch, slots, &sum.targets, context.field(field), v);
         } else if context.worlds == 0 && sum.slot_row == 8 {
-            sum_rows::<S, 8>(scratch, 8, slots, &sum.targets, context.field(field), v);
+            sum_rows::<S, 8>(scratch, slots, &sum.targets, context.field(field), v);
         } else {
             for target in &sum.targets {
                 let to = context.field(field).add(target.layout.at(v) + world);
@@ -184,10 +188,13 @@ fn self_sum<S: Dispatch>(
                 for c in 0..numbers {
                     for w in 0..across {
                         let at = target.segment + c * stride + world + w;
-                        let mut total = S::zero();
-                        for &slot in slots {
-                            total = total + *scratch.add(slot as usize * sum.slot_row + at);
+                        let mut sums = [S::zero(); 2];
+                        for (i, &slot) in slots.iter().enumerate() {
+                            // The odd one out belongs to the first sum.
+                            let k = if i + 1 == slots.len() { 0 } else { i % 2 };
+                            sums[k] = sums[k] + *scratch.add(slot as usize * sum.slot_row + at);
                         }
+                        let total = sums[0] + sums[1];
                         let number = to.add(c * target.layout.stride + w);
                         *number = if target.first { total } else { *number + total };
                     }
@@ -204,19 +211,33 @@ fn self_sum<S: Dispatch>(
 #[inline(always)]
 unsafe fn sum_rows<S: Dispatch, const N: usize>(
     scratch: *const S,
-    row: usize,
     slots: &[u32],
     targets: &[Target],
     field: *mut S,
     v: usize,
 ) {
-    let mut total = [S::zero(); N];
-    for &slot in slots {
-        // SAFETY: the caller's promise.
-        let numbers = unsafe { scratch.add(slot as usize * row).cast::<[S; N]>().read() };
-        for c in 0..N {
-            total[c] = total[c] + numbers[c];
+    // Two sums, of every other slot, so that an addition need not wait for the one before.
+    let mut sums = [[S::zero(); N]; 2];
+    let mut pairs = slots.chunks_exact(2);
+    for pair in &mut pairs {
+        for (sum, &slot) in sums.iter_mut().zip(pair) {
+            // SAFETY: the caller's promise.
+            let numbers = unsafe { scratch.add(slot as usize * N).cast::<[S; N]>().read() };
+            for c in 0..N {
+                sum[c] = sum[c] + numbers[c];
+            }
         }
+    }
+    for &slot in pairs.remainder() {
+        // SAFETY: the caller's promise.
+        let numbers = unsafe { scratch.add(slot as usize * N).cast::<[S; N]>().read() };
+        for c in 0..N {
+            sums[0][c] = sums[0][c] + numbers[c];
+        }
+    }
+    let mut total = sums[0];
+    for c in 0..N {
+        total[c] = total[c] + sums[1][c];
     }
     for target in targets {
         // SAFETY: the caller's promise.

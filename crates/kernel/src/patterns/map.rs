@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, Slot, load_from_rows, load_side_by_side, plus, store_side_by_side,
     store_to_rows,
 };
-use crate::program::layout::Layout;
+use crate::program::layout::{BLOCK, Layout, padded};
 use crate::program::plan::{Connection, Context};
 use crate::program::{Buffer, Constant, Indices};
 use crate::scalar::lanes::Lane;
@@ -44,19 +44,22 @@ impl<T: Value> Constant<T> {
 /// # Safety
 /// The layout lies inside `array`, and its elements up to the padded count too.
 #[inline(always)]
-pub(crate) unsafe fn gather_own<T: Value, L: Lane>(
+pub(crate) unsafe fn gather_own<T: Value, L: Lane, const BATCH: bool>(
     array: *const L::Element,
     layout: &Layout,
-    worlds: usize,
     place: Place,
 ) -> With<T, L> {
     let e = place.element;
     // SAFETY: the caller's promise.
     unsafe {
-        if L::WIDTH == 1 || worlds > 0 || layout.shift > 0 || T::LEN == 1 {
+        if BATCH {
             load_side_by_side::<T, L>(array.add(layout.at(e) + place.world), layout.stride)
+        } else if layout.shift > 0 {
+            load_side_by_side::<T, L>(array.add(layout.offset + in_block::<T>(e)), BLOCK)
+        } else if T::LEN == 1 {
+            load_side_by_side::<T, L>(array.add(layout.offset + e), 1)
         } else {
-            load_from_rows::<T, L>(array.add(layout.offset), &own_rows::<L>(e, layout.row))
+            load_from_rows::<T, L>(array.add(layout.offset + e * padded(T::LEN)), &own_rows::<T, L>())
         }
     }
 }
@@ -66,10 +69,9 @@ pub(crate) unsafe fn gather_own<T: Value, L: Lane>(
 /// # Safety
 /// As for [`gather_own`], and nobody else writes there.
 #[inline(always)]
-pub(crate) unsafe fn scatter_own<T: Value, L: Lane>(
+pub(crate) unsafe fn scatter_own<T: Value, L: Lane, const BATCH: bool>(
     array: *mut L::Element,
     layout: &Layout,
-    worlds: usize,
     place: Place,
     first: bool,
     mut value: With<T, L>,
@@ -78,22 +80,32 @@ pub(crate) unsafe fn scatter_own<T: Value, L: Lane>(
     // SAFETY: the caller's promise.
     unsafe {
         if !first {
-            value = plus::<T, L>(gather_own::<T, L>(array, layout, worlds, place), value);
+            value = plus::<T, L>(gather_own::<T, L, BATCH>(array, layout, place), value);
         }
-        if L::WIDTH == 1 || worlds > 0 || layout.shift > 0 || T::LEN == 1 {
+        if BATCH {
             store_side_by_side::<T, L>(array.add(layout.at(e) + place.world), layout.stride, value);
+        } else if layout.shift > 0 {
+            store_side_by_side::<T, L>(array.add(layout.offset + in_block::<T>(e)), BLOCK, value);
+        } else if T::LEN == 1 {
+            store_side_by_side::<T, L>(array.add(layout.offset + e), 1, value);
         } else {
-            store_to_rows::<T, L>(array.add(layout.offset), &own_rows::<L>(e, layout.row), value);
+            store_to_rows::<T, L>(array.add(layout.offset + e * padded(T::LEN)), &own_rows::<T, L>(), value);
         }
     }
 }
 
-/// Where the rows of `WIDTH` elements in a row start.
+/// Where value `e` starts in blocks. That the layout is blocks or rows is all that run time knows: the rest are constants.
 #[inline(always)]
-fn own_rows<L: Lane>(e: usize, row: usize) -> [usize; 16] {
+fn in_block<T: Value>(e: usize) -> usize {
+    e / BLOCK * BLOCK * T::LEN + e % BLOCK
+}
+
+/// Where the rows of `WIDTH` elements start after the first.
+#[inline(always)]
+fn own_rows<T: Value, L: Lane>() -> [usize; 16] {
     let mut rows = [0; 16];
     for l in 0..L::WIDTH {
-        rows[l] = (e + l) * row;
+        rows[l] = l * padded(T::LEN);
     }
     rows
 }
@@ -104,10 +116,10 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -115,19 +127,20 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
         place: Place,
     ) -> With<T, L> {
         // SAFETY: the caller's promise.
-        unsafe { gather_own::<T, L>(context.field(field), &c.layout, context.worlds, place) }
+        unsafe { gather_own::<T, L, BATCH>(context.field(field), &c.layout, place) }
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         field: Field,
         place: Place,
+        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { scatter_own::<T, L>(context.field(field), &c.layout, context.worlds, place, c.first, value) }
+        unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
     }
 }
 
@@ -160,10 +173,10 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
     const INDEX: bool = true;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0 }
+        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         _: &Connection,
@@ -173,12 +186,13 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
         K::at::<L>(context.indices[self.indices][place.element])
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         _: &Context<'_, L::Element>,
         _: &Connection,
         _: Field,
         _: Place,
+        _: Slot,
         _: With<K, L>,
     ) {
     }

@@ -16,6 +16,8 @@ pub struct PortInfo {
     pub active: bool,
     /// How many numbers a value of the buffer has.
     pub numbers: usize,
+    /// [`Input::SLOT`]
+    pub slot: usize,
 }
 
 /// Which values of its buffer a port reaches from an element.
@@ -50,6 +52,15 @@ pub struct Place {
     pub lanes: usize,
 }
 
+/// Where a port's numbers lie in the slots of an element: known when the kernel is compiled, so that addresses are.
+#[derive(Clone, Copy)]
+pub struct Slot {
+    /// Numbers from one slot to the next: those of all ports.
+    pub row: usize,
+    /// Where this port's start.
+    pub segment: usize,
+}
+
 /// Which of a buffer's two arrays.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Field {
@@ -78,6 +89,8 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
     const ACTIVE: bool;
     /// Whether it is the same index in all lanes.
     const INDEX: bool = false;
+    /// How many numbers it takes in a slot, when it scatters through slots.
+    const SLOT: usize = 0;
 
     /// What the program must know.
     fn info(&self) -> PortInfo;
@@ -86,7 +99,7 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// The connection is this port's in the context's plan, and the place is in its range.
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connection: &Connection,
@@ -98,12 +111,13 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// As for [`Input::gather`], and no other thread has an element of the same place.
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connection: &Connection,
         field: Field,
         place: Place,
+        slot: Slot,
         value: With<Self::Value, L>,
     );
 
@@ -125,6 +139,8 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     type Values: Argument;
     /// Whether one of them is an index.
     const INDEX: bool;
+    /// How many numbers they take in a slot together.
+    const SLOT: usize;
 
     /// What the program must know of each.
     fn infos(&self) -> Vec<PortInfo>;
@@ -133,7 +149,7 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// As for [`Input::gather`], with one connection per port.
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connections: &[Connection],
@@ -145,7 +161,7 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     ///
     /// # Safety
     /// As for [`Input::scatter`], with one connection per port.
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connections: &[Connection],
@@ -170,12 +186,13 @@ macro_rules! tuples {
         unsafe impl<$($name: Input),*> Inputs for ($($name,)*) {
             type Values = ($($name::Value,)*);
             const INDEX: bool = false $(|| $name::INDEX)*;
+            const SLOT: usize = 0 $(+ $name::SLOT)*;
 
             fn infos(&self) -> Vec<PortInfo> {
                 vec![$(self.$i.info()),*]
             }
             #[inline(always)]
-            unsafe fn gather<L: Lane>(
+            unsafe fn gather<L: Lane, const BATCH: bool>(
                 &self,
                 context: &Context<'_, L::Element>,
                 connections: &[Connection],
@@ -183,10 +200,10 @@ macro_rules! tuples {
                 place: Place,
             ) -> With<Self::Values, L> {
                 // SAFETY: the caller's promise is the same.
-                unsafe { ($(self.$i.gather::<L>(context, connections.get_unchecked($i), field, place),)*) }
+                unsafe { ($(self.$i.gather::<L, BATCH>(context, connections.get_unchecked($i), field, place),)*) }
             }
             #[inline(always)]
-            unsafe fn scatter<L: Lane>(
+            unsafe fn scatter<L: Lane, const BATCH: bool>(
                 &self,
                 context: &Context<'_, L::Element>,
                 connections: &[Connection],
@@ -194,10 +211,15 @@ macro_rules! tuples {
                 place: Place,
                 values: With<Self::Values, L>,
             ) {
+                let mut slot = Slot { row: Self::SLOT, segment: 0 };
                 $(if $name::ACTIVE {
                     // SAFETY: the caller's promise is the same.
-                    unsafe { self.$i.scatter::<L>(context, connections.get_unchecked($i), field, place, values.$i) };
+                    unsafe {
+                        self.$i.scatter::<L, BATCH>(context, connections.get_unchecked($i), field, place, slot, values.$i);
+                    }
+                    slot.segment += $name::SLOT;
                 })*
+                let _ = slot;
             }
             fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool {
                 true $(&& self.$i.uniform(context, element, width))*
@@ -231,12 +253,13 @@ pub struct Single<P>(pub P);
 unsafe impl<P: Output> Inputs for Single<P> {
     type Values = P::Value;
     const INDEX: bool = false;
+    const SLOT: usize = P::SLOT;
 
     fn infos(&self) -> Vec<PortInfo> {
         vec![self.0.info()]
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connections: &[Connection],
@@ -244,10 +267,10 @@ unsafe impl<P: Output> Inputs for Single<P> {
         place: Place,
     ) -> With<P::Value, L> {
         // SAFETY: the caller's promise is the same.
-        unsafe { self.0.gather::<L>(context, connections.get_unchecked(0), field, place) }
+        unsafe { self.0.gather::<L, BATCH>(context, connections.get_unchecked(0), field, place) }
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         connections: &[Connection],
@@ -255,8 +278,9 @@ unsafe impl<P: Output> Inputs for Single<P> {
         place: Place,
         value: With<P::Value, L>,
     ) {
+        let slot = Slot { row: P::SLOT, segment: 0 };
         // SAFETY: the caller's promise is the same.
-        unsafe { self.0.scatter::<L>(context, connections.get_unchecked(0), field, place, value) }
+        unsafe { self.0.scatter::<L, BATCH>(context, connections.get_unchecked(0), field, place, slot, value) }
     }
     fn uniform<S>(&self, _: &Context<'_, S>, _: usize, _: usize) -> bool {
         true

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, store_side_by_side};
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
 use crate::scalar::lanes::Lane;
@@ -45,11 +45,11 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN, slot: 0 }
     }
 
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -59,7 +59,7 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
         // SAFETY: the caller's promise.
         unsafe {
             let source = context.field(field).add(c.layout.offset);
-            if context.worlds > 0 {
+            if BATCH {
                 return load_side_by_side::<T, L>(source.add(place.world), c.layout.stride);
             }
             let mut value = With::<T, L>::zero();
@@ -72,15 +72,16 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
     }
 
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         _: Field,
         place: Place,
+        _: Slot,
         mut value: With<T, L>,
     ) {
-        let worlds = context.worlds.max(1);
+        let worlds = if BATCH { context.worlds } else { 1 };
         let (e, stride) = (place.element, ACCUMULATORS * worlds);
         if place.lanes < L::WIDTH {
             // Lanes past the last element add nothing.

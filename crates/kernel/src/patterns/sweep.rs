@@ -7,7 +7,7 @@ use super::port::{Field, Inputs, Outputs, Place, PortInfo};
 use super::reduce::sum_chunks;
 use crate::Kernel;
 use crate::program::operation::{Count, Scalar, Stage, StageInfo};
-use crate::program::plan::{CHUNK, Context, Pass};
+use crate::program::plan::{CHUNK, Connection, Context, Pass};
 use crate::program::pool::Part;
 use crate::scalar::lanes::{Dispatch, Driver, Lane, Width};
 
@@ -100,22 +100,27 @@ where
     }
 
     /// # Safety
-    /// The place is in the thread's share.
+    /// The connections are those of the ports, and the place is in the thread's share.
     #[inline(always)]
-    unsafe fn element<L: Lane>(&self, context: &Context<'_, L::Element>, pass: Pass, place: Place) {
-        let (inputs, outputs) = context.plan.connections.split_at(context.plan.inputs);
-        // SAFETY: the connections are the ports', and the place is in the thread's share.
+    unsafe fn element<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        (inputs, outputs): (&[Connection], &[Connection]),
+        pass: Pass,
+        place: Place,
+    ) {
+        // SAFETY: the caller's promise.
         unsafe {
-            let arguments = self.inputs.gather::<L>(context, inputs, Field::Values, place);
+            let arguments = self.inputs.gather::<L, BATCH>(context, inputs, Field::Values, place);
             match pass {
                 Pass::Forward => {
                     let out = K::forward::<L>(arguments);
-                    self.outputs.scatter::<L>(context, outputs, Field::Values, place, out);
+                    self.outputs.scatter::<L, BATCH>(context, outputs, Field::Values, place, out);
                 }
                 Pass::Pullback => {
-                    let out_bar = self.outputs.gather::<L>(context, outputs, Field::Bars, place);
+                    let out_bar = self.outputs.gather::<L, BATCH>(context, outputs, Field::Bars, place);
                     let bars = K::pullback::<L>(arguments, out_bar);
-                    self.inputs.scatter::<L>(context, inputs, Field::Bars, place, bars);
+                    self.inputs.scatter::<L, BATCH>(context, inputs, Field::Bars, place, bars);
                 }
             }
         }
@@ -140,10 +145,12 @@ where
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
-        // One copy of the loop for each pass: a test inside it would keep both kernels alive in one function.
-        match self.pass {
-            Pass::Forward => self.sweep_all::<L>(Pass::Forward),
-            Pass::Pullback => self.sweep_all::<L>(Pass::Pullback),
+        // A copy of the loop for each way to run it: a test inside would hold up every element.
+        match (self.pass, self.context.worlds > 0) {
+            (Pass::Forward, false) => self.sweep_all::<L, false>(Pass::Forward),
+            (Pass::Pullback, false) => self.sweep_all::<L, false>(Pass::Pullback),
+            (Pass::Forward, true) => self.sweep_all::<L, true>(Pass::Forward),
+            (Pass::Pullback, true) => self.sweep_all::<L, true>(Pass::Pullback),
         }
     }
 }
@@ -155,17 +162,14 @@ where
     I: Inputs<Values = K::Arguments>,
     O: Outputs<Values = K::Output>,
 {
-    /// One call of the kernel, and so one copy of it, whatever is swept.
     #[inline(always)]
-    fn sweep_all<L: Lane<Element = S>>(&self, pass: Pass) {
+    fn sweep_all<L: Lane<Element = S>, const BATCH: bool>(&self, pass: Pass) {
         let (sweep, context) = (self.sweep, self.context);
         let Share { range, forest, reverse } = &self.share;
         let order = forest.map(|forest| context.forests[forest].order.as_slice());
+        let connections = context.plan.connections.split_at(context.plan.inputs);
         // One world: lanes are elements. A batch: lanes are worlds.
-        let (worlds, step, world_step) = match context.worlds {
-            0 => (1, L::WIDTH, 1),
-            worlds => (worlds, 1, L::WIDTH),
-        };
+        let (worlds, step, world_step) = if BATCH { (context.worlds, 1, L::WIDTH) } else { (1, L::WIDTH, 1) };
         let mut k = range.start;
         while k < range.end {
             let element = match order {
@@ -174,19 +178,20 @@ where
             };
             let mut world = 0;
             while world < worlds {
-                let lanes = if context.worlds == 0 { L::WIDTH.min(range.end - k) } else { L::WIDTH };
+                let lanes = if BATCH { L::WIDTH } else { L::WIDTH.min(range.end - k) };
                 let place = Place { element, world, lanes };
-                if context.worlds > 0 && sweep.count.is_past_the_end(context, place) {
+                if BATCH && sweep.count.is_past_the_end(context, place) {
                     // This world's list is shorter.
-                } else if I::INDEX && L::WIDTH > 1 && context.worlds == 0 && !sweep.inputs.uniform(context, k, lanes) {
+                } else if I::INDEX && L::WIDTH > 1 && !BATCH && !sweep.inputs.uniform(context, k, lanes) {
                     // Lanes with different indices take different ways: one by one.
                     for element in k..k + lanes {
+                        let place = Place { element, world, lanes: 1 };
                         // SAFETY: the element is in the share.
-                        unsafe { sweep.element::<S>(context, pass, Place { element, world, lanes: 1 }) };
+                        unsafe { sweep.element::<S, BATCH>(context, connections, pass, place) };
                     }
                 } else {
                     // SAFETY: the elements are in the share, or in the padding after the last one.
-                    unsafe { sweep.element::<L>(context, pass, place) };
+                    unsafe { sweep.element::<L, BATCH>(context, connections, pass, place) };
                 }
                 world += world_step;
             }

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, plus, store_side_by_side};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
 use crate::scalar::lanes::Lane;
@@ -76,10 +76,10 @@ unsafe impl<T: Value> Input for Parent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Parent { forest: self.forest, root: self.root };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -95,17 +95,18 @@ unsafe impl<T: Value> Input for Parent<T> {
                 load_side_by_side::<T, L>(array.add(root.offset + place.world), root.stride)
             } else {
                 let place = Place { element: parent as usize, ..place };
-                gather_own::<T, L>(array, &c.layout, context.worlds, place)
+                gather_own::<T, L, BATCH>(array, &c.layout, place)
             }
         }
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         _: Field,
         place: Place,
+        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
@@ -120,10 +121,10 @@ unsafe impl<T: Value> Input for ForChildren<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForChildren { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -133,7 +134,7 @@ unsafe impl<T: Value> Input for ForChildren<T> {
         let forest = &context.forests[self.forest];
         let (from, to) = (forest.starts[place.element], forest.starts[place.element + 1]);
         // SAFETY: the caller's promise.
-        let mut value = unsafe { gather_own::<T, L>(context.field(field), &c.layout, context.worlds, place) };
+        let mut value = unsafe { gather_own::<T, L, BATCH>(context.field(field), &c.layout, place) };
         for &child in &forest.children[from as usize..to as usize] {
             // SAFETY: the caller's promise.
             value = plus::<T, L>(value, unsafe { load_slot::<T, L>(context, c, child as usize, place.world) });
@@ -141,16 +142,17 @@ unsafe impl<T: Value> Input for ForChildren<T> {
         value
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         field: Field,
         place: Place,
+        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { scatter_own::<T, L>(context.field(field), &c.layout, context.worlds, place, c.first, value) }
+        unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
     }
 }
 

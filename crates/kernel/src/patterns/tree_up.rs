@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, plus};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, plus};
 use super::tree_down::{load_slot, store_slot};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
@@ -48,10 +48,10 @@ unsafe impl<T: Value> Input for Children<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Children { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -67,18 +67,19 @@ unsafe impl<T: Value> Input for Children<T> {
         for &child in &forest.children[from as usize..to as usize] {
             let place = Place { element: child as usize, ..place };
             // SAFETY: the caller's promise.
-            let message = unsafe { gather_own::<T, L>(context.field(field), &c.layout, context.worlds, place) };
+            let message = unsafe { gather_own::<T, L, BATCH>(context.field(field), &c.layout, place) };
             sum = plus::<T, L>(sum, message);
         }
         sum
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         _: Field,
         place: Place,
+        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
@@ -93,10 +94,10 @@ unsafe impl<T: Value> Input for ForParent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForParent { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
     }
     #[inline(always)]
-    unsafe fn gather<L: Lane>(
+    unsafe fn gather<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
@@ -106,7 +107,7 @@ unsafe impl<T: Value> Input for ForParent<T> {
         let parent = context.forests[self.forest].parents[place.element];
         // SAFETY: the caller's promise.
         unsafe {
-            let value = gather_own::<T, L>(context.field(field), &c.layout, context.worlds, place);
+            let value = gather_own::<T, L, BATCH>(context.field(field), &c.layout, place);
             if parent == NO_PARENT {
                 return value;
             }
@@ -114,16 +115,17 @@ unsafe impl<T: Value> Input for ForParent<T> {
         }
     }
     #[inline(always)]
-    unsafe fn scatter<L: Lane>(
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
         field: Field,
         place: Place,
+        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { scatter_own::<T, L>(context.field(field), &c.layout, context.worlds, place, c.first, value) }
+        unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
     }
 }
 

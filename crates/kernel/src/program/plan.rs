@@ -137,9 +137,12 @@ impl<'a, S> Context<'a, S> {
     /// The table in a world.
     #[inline(always)]
     pub fn table(&self, table: TableRef, world: usize) -> &'a Table {
-        match table {
-            TableRef::Fixed(i) => &self.tables[i],
-            TableRef::List(i) => &self.lists[world * self.lists_per_world + i],
+        // SAFETY: tables, lists and worlds are numbered by the builder and the workspace.
+        unsafe {
+            match table {
+                TableRef::Fixed(i) => self.tables.get_unchecked(i),
+                TableRef::List(i) => self.lists.get_unchecked(world * self.lists_per_world + i),
+            }
         }
     }
 }

@@ -275,18 +275,18 @@ impl Scratch<'_> {
                 TableRef::Fixed(t) => inner.tables[t].arity,
                 TableRef::List(l) => inner.lists[l].arity,
             };
-            let slot_row: usize = group.iter().map(|&i| self.slot(ports[i].numbers).0).sum();
+            // Rows are as long as for all ports together, so that their length is known when kernels are compiled.
+            let slot_row = scattering.iter().map(|&i| ports[i].slot).sum::<usize>() * self.worlds.max(1);
             let slots = info.count.capacity().next_multiple_of(BLOCK) * arity;
             let scratch = self.take(slots * slot_row);
             let mut targets = Vec::new();
-            let mut segment = 0;
             for &i in &group {
-                let (len, slot_stride) = self.slot(ports[i].numbers);
+                let before: usize = scattering.iter().take_while(|&&j| j < i).map(|&j| ports[j].slot).sum();
+                let segment = before * self.worlds.max(1);
+                let len = if self.worlds == 0 { ports[i].slot } else { ports[i].numbers * self.worlds };
                 let connection = &mut self.plan.connections[i];
-                (connection.scratch, connection.slot_row, connection.slot_stride) =
-                    (scratch + segment, slot_row, slot_stride);
+                connection.scratch = scratch;
                 targets.push(Target { segment, len, layout: connection.layout, first: first(ports[i].buffer) });
-                segment += len;
             }
             self.plan.vertex_sums.push(VertexSum { table, scratch, slot_row, targets });
         }

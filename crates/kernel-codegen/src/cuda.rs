@@ -161,15 +161,7 @@ fn callee(path: &Path) -> Text {
 
 impl Cuda<'_> {
     fn var(&self, var: Var) -> String {
-        // Letters that C++ does not have in names become their code.
-        let name: String = self.body.variables[var]
-            .name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' { c.to_string() } else { format!("u{:x}", c as u32) }
-            })
-            .collect();
-        format!("{name}_{var}")
+        format!("{}_{var}", ascii(&self.body.variables[var].name))
     }
 
     fn bar(&self, var: Var) -> String {
@@ -316,10 +308,10 @@ impl Cuda<'_> {
         text.push(self.block(body));
         // All yields are read before any carried value changes.
         for (k, y) in body.yields.iter().enumerate() {
-            text.push(text![format!("auto yield_{k} = "), self.operand(y), ";\n"]);
+            text.push(text![format!("auto yield{k} = "), self.operand(y), ";\n"]);
         }
         for (k, c) in carried.iter().enumerate() {
-            text.push(format!("{}_carried = yield_{k};\n", self.var(c.inner)).into());
+            text.push(format!("{}_carried = yield{k};\n", self.var(c.inner)).into());
         }
         text.push("}\n".into());
         text
@@ -371,11 +363,9 @@ impl Cuda<'_> {
                     "if (",
                     self.operand(condition),
                     ") {\n",
-                    self.block(then),
-                    self.reverse_block(then, &seeds, touched),
+                    self.reverse_side(then, &seeds, touched),
                     "} else {\n",
-                    self.block(otherwise),
-                    self.reverse_block(otherwise, &seeds, touched),
+                    self.reverse_side(otherwise, &seeds, touched),
                     "}\n}\n"
                 ]
             }
@@ -397,6 +387,23 @@ impl Cuda<'_> {
                 self.reverse_for(*index, bounds, body, carried, touched)
             }
         }
+    }
+
+    /// One side of an `if`. What it adds to outer cotangents is summed first and added then, in the order of the
+    /// Rust dialect, so that both give the same bits.
+    fn reverse_side(&self, side: &Block, seeds: &[String], touched: &mut Touched) -> Text {
+        let mut inside = Touched::new();
+        let reverse = self.reverse_block(side, seeds, &mut inside);
+        let defined: BTreeSet<Var> = side.defines().into_iter().collect();
+        let outer: BTreeSet<Var> = inside.difference(&defined).copied().collect();
+        if outer.is_empty() {
+            return Text::default();
+        }
+        touched.extend(&outer);
+        let bars: Vec<String> = outer.iter().map(|&var| self.bar(var)).collect();
+        let outside: String = bars.iter().map(|bar| format!("auto& {bar}_outside = {bar};\n")).collect();
+        let additions: String = bars.iter().map(|bar| format!("pb_add({bar}_outside, {bar});\n")).collect();
+        text![outside, "{\n", self.block(side), self.declare_bars(&outer), reverse, additions, "}\n"]
     }
 
     /// Zeros for the outputs that nothing was added to: the seeds name them.
@@ -614,7 +621,7 @@ impl Cuda<'_> {
             other => {
                 let readable = quote!(#other).to_string();
                 Text::hole(
-                    quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#other)) },
+                    quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant::<usize>(#other)) },
                     readable,
                 )
             }
@@ -640,10 +647,19 @@ fn constant(path: &Path) -> Text {
     )
 }
 
+/// A name with the letters that C++ does not have in names as their code.
+fn ascii(name: &str) -> String {
+    let letter = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || c == '_' => c.to_string(),
+        c => format!("u{:x}", c as u32),
+    };
+    name.chars().map(letter).collect()
+}
+
 /// A field in C++: marked, so that none is a keyword.
 pub fn field(member: &Member) -> String {
     match member {
-        Member::Named(name) => format!("{}_", name.to_string().trim_start_matches("r#")),
+        Member::Named(name) => format!("{}_", ascii(name.to_string().trim_start_matches("r#"))),
         Member::Unnamed(index) => format!("_{}", index.index),
     }
 }

@@ -39,8 +39,9 @@ impl Rust<'_> {
         Ident::new(&format!("{}_{var}_bar", variable.name), variable.span.resolved_at(Span::mixed_site()))
     }
 
+    /// A name of the generated code's own. Variables end in `_` and a number, or in that and `_bar`; this does not.
     fn local(&self, name: &str, k: usize) -> Ident {
-        format_ident!("{name}_{k}", span = Span::mixed_site())
+        format_ident!("{name}{k}", span = Span::mixed_site())
     }
 
     /// The body's statements and its result.
@@ -326,7 +327,7 @@ impl Rust<'_> {
             .iter()
             .map(|&out| {
                 let bar = self.bar_or_zero(out, touched);
-                code! { ::pullback_kernel::rt::mask::<#scalar, _>(mask, #bar) }
+                code! { ::pullback_kernel::rt::keep::<#scalar, _>(mask, #bar) }
             })
             .collect();
         let mut inside = Touched::new();
@@ -345,7 +346,7 @@ impl Rust<'_> {
             .iter()
             .zip(&names)
             .map(|(bar, name)| {
-                let masked = code! { ::pullback_kernel::rt::mask::<#scalar, _>(mask, #name) };
+                let masked = code! { ::pullback_kernel::rt::keep::<#scalar, _>(mask, #name) };
                 self.add(&code! { #bar }, masked, false)
             })
             .collect();
@@ -470,7 +471,7 @@ impl Rust<'_> {
             }
             Op::Not(a) => {
                 let a = self.operand(a);
-                quote_spanned! {span=> !#a }
+                quote_spanned! {span=> ::pullback_kernel::rt::not::<#scalar>(#a) }
             }
             Op::Binary(op, a, b) => {
                 let (a, b) = (self.operand(a), self.operand(b));
@@ -484,8 +485,8 @@ impl Rust<'_> {
                         quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _, _>(#a, #b) }
                     }
                     Binary::Remainder => quote_spanned! {span=> #a % #b },
-                    Binary::And => quote_spanned! {span=> #a & #b },
-                    Binary::Or => quote_spanned! {span=> #a | #b },
+                    Binary::And => quote_spanned! {span=> ::pullback_kernel::rt::and::<#scalar>(#a, #b) },
+                    Binary::Or => quote_spanned! {span=> ::pullback_kernel::rt::or::<#scalar>(#a, #b) },
                 }
             }
             Op::Compare(op, a, b) => {

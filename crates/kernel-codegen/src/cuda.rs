@@ -10,7 +10,7 @@ use quote::quote;
 use syn::{Expr, Member, Path, Type};
 
 use crate::ir::*;
-use crate::reverse::{Addition, Define, From, reverse};
+use crate::reverse::{Addition, Define, From, Touched, inner_variables, reverse};
 use crate::signature::Signature;
 
 /// C++ with holes.
@@ -95,12 +95,13 @@ fn join(parts: impl IntoIterator<Item = Text>) -> Text {
     text
 }
 
+/// The most members that `pb_tuple` has; more are tuples of tuples.
+const TUPLE: usize = 12;
+
 pub struct Cuda<'a> {
     pub body: &'a Body,
     pub signature: &'a Signature,
 }
-
-type Touched = BTreeSet<Var>;
 
 /// The type `ty` of a signature.
 fn type_hole(signature: &Signature, ty: &Type) -> Text {
@@ -242,8 +243,14 @@ impl Cuda<'_> {
 
     /// The statements of one side, and its yields as the value of the function around it.
     fn side(&self, block: &Block) -> Text {
-        let yields = join(block.yields.iter().map(|y| self.operand(y)));
-        text![self.block(block), "return pb_make_tuple(", yields, ");\n"]
+        let tuple = |operands: &[Operand]| {
+            text!["pb_make_tuple(", join(operands.iter().map(|operand| self.operand(operand))), ")"]
+        };
+        let value = match block.yields.len() {
+            0..=TUPLE => tuple(&block.yields),
+            _ => text!["pb_make_tuple(", join(block.yields.chunks(TUPLE).map(tuple)), ")"],
+        };
+        text![self.block(block), "return ", value, ";\n"]
     }
 
     /// C++ has no `if` with a value: a function called on the spot gives one, and its type.
@@ -252,7 +259,11 @@ impl Cuda<'_> {
         let chosen = format!("{}_chosen", self.var(*first));
         let mut text = text![format!("auto {chosen} = [&]() {{\n"), sides, "}();\n"];
         for (i, out) in outs.iter().enumerate() {
-            text.push(format!("auto {} = {chosen}._{i};\n", self.var(*out)).into());
+            let member = match outs.len() {
+                0..=TUPLE => format!("_{i}"),
+                _ => format!("_{}._{}", i / TUPLE, i % TUPLE),
+            };
+            text.push(format!("auto {} = {chosen}.{member};\n", self.var(*out)).into());
         }
         text
     }
@@ -338,7 +349,7 @@ impl Cuda<'_> {
         for statement in block.statements.iter().rev() {
             code.push(self.reverse_statement(statement, touched));
         }
-        let defined = block.defines().into_iter().filter(|v| touched.contains(v)).collect();
+        let defined = block.defines().into_iter().filter(|v| touched.remove(v)).collect();
         text![self.declare_bars(&defined), code]
     }
 
@@ -392,10 +403,8 @@ impl Cuda<'_> {
     /// One side of an `if`. What it adds to outer cotangents is summed first and added then, in the order of the
     /// Rust dialect, so that both give the same bits.
     fn reverse_side(&self, side: &Block, seeds: &[String], touched: &mut Touched) -> Text {
-        let mut inside = Touched::new();
-        let reverse = self.reverse_block(side, seeds, &mut inside);
-        let defined: BTreeSet<Var> = side.defines().into_iter().collect();
-        let outer: BTreeSet<Var> = inside.difference(&defined).copied().collect();
+        let mut outer = Touched::new();
+        let reverse = self.reverse_block(side, seeds, &mut outer);
         if outer.is_empty() {
             return Text::default();
         }
@@ -498,7 +507,7 @@ impl Cuda<'_> {
         }
         let seeds: Vec<_> = carried.iter().map(|c| format!("{}_carried_bar", self.var(c.inner))).collect();
         let reverse = self.reverse_block(body, &seeds, touched);
-        let inner: BTreeSet<Var> = carried.iter().map(|c| c.inner).collect();
+        let inner = inner_variables(index, carried, touched);
         text.push(text![
             format!("for (unsigned {name}_back = "),
             self.bound(to),
@@ -512,7 +521,6 @@ impl Cuda<'_> {
         }
         text.push(text![self.block(body), self.declare_bars(&inner), reverse]);
         for c in carried {
-            touched.remove(&c.inner);
             text.push(format!("{}_carried_bar = {};\n", self.var(c.inner), self.bar(c.inner)).into());
         }
         text.push("}\n".into());

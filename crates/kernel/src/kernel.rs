@@ -24,10 +24,7 @@ pub trait Argument: 'static {
 
     /// Replaces each index and kind, in order, by what `visit` makes of it; of a kind, `visit` is also told how many
     /// there are.
-    fn each_index<R: Real>(
-        _value: &mut Self::With<R>,
-        _visit: &mut impl FnMut(Option<u32>, usize) -> usize,
-    ) {
+    fn each_index<R: Real>(_value: &mut Self::With<R>, _visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
     }
 
     /// The type's name in C++, where the scalar is `R`; its definition is added to the source.
@@ -186,10 +183,7 @@ impl<T: Argument, const N: usize> Argument for [T; N] {
             T::each::<R>(&mut value[i], visit);
         }
     }
-    fn each_index<R: Real>(
-        value: &mut Self::With<R>,
-        visit: &mut impl FnMut(Option<u32>, usize) -> usize,
-    ) {
+    fn each_index<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
         for i in 0..N {
             T::each_index::<R>(&mut value[i], visit);
         }

@@ -79,7 +79,12 @@ impl Lower {
     }
 
     /// `if`, `match` or a block, as a statement or as a value.
-    pub(super) fn control(&mut self, expr: &Expr, is_value: bool, out: &mut Vec<Statement>) -> Result<Option<Operand>> {
+    pub(super) fn control(
+        &mut self,
+        expr: &Expr,
+        is_value: bool,
+        out: &mut Vec<Statement>,
+    ) -> Result<Option<Operand>> {
         match expr {
             Expr::Block(block) if block.label.is_none() => self.block(&block.block, out),
             Expr::If(conditional) => {
@@ -130,11 +135,7 @@ impl Lower {
     }
 
     /// Where branches meet: each name that one of them assigned, and their value, become new variables.
-    fn join(
-        &mut self,
-        branches: Vec<Branch>,
-        span: Span,
-    ) -> (Vec<Block>, Vec<Var>, Option<Operand>) {
+    fn join(&mut self, branches: Vec<Branch>, span: Span) -> (Vec<Block>, Vec<Var>, Option<Operand>) {
         let mut outs = Vec::new();
         let (mut blocks, mut ends, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for branch in branches {

@@ -94,8 +94,7 @@ fn shape<K: Kernel>() -> Shape {
         index
     });
     let (numbers, _) = flat::<K::Arguments, f64>(arguments);
-    let (out_numbers, out_indices) =
-        flat::<K::Output, f64>(<With<K::Output, f64> as Local<f64>>::zero());
+    let (out_numbers, out_indices) = flat::<K::Output, f64>(<With<K::Output, f64> as Local<f64>>::zero());
     Shape {
         numbers: numbers.len(),
         indices,
@@ -247,9 +246,11 @@ fn is_exact(definition: &'static Definition) -> bool {
             return false;
         }
         if seen.insert((definition.name, definition.place)) {
-            todo.extend(definition.texts.iter().flat_map(|pieces| pieces.iter()).filter_map(|piece| match piece {
-                Piece::Callee(callee) => Some(callee()),
-                _ => None,
+            todo.extend(definition.texts.iter().flat_map(|pieces| pieces.iter()).filter_map(|piece| {
+                match piece {
+                    Piece::Callee(callee) => Some(callee()),
+                    _ => None,
+                }
             }));
         }
     }

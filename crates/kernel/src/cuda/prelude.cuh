@@ -13,7 +13,7 @@
 #define PB_NAN (0.0 / 0.0)
 
 template<class T, unsigned N> struct pb_array {
-    T v[N];
+    T v[N > 0 ? N : 1];
     PB_MEMBER T& operator[](unsigned i) { return v[i]; }
     PB_MEMBER const T& operator[](unsigned i) const { return v[i]; }
 };

@@ -67,7 +67,17 @@ fn compile(scratch: &mut Scratch, text: &str) -> Result<Library, CheckError> {
     let (source, object) = (scratch.dir.join("kernels.cpp"), scratch.dir.join("kernels.so"));
     std::fs::write(&source, text).map_err(|e| tool(&format!("writing {}", source.display()), &e))?;
     let output = Command::new("g++")
-        .args(["-std=c++17", "-O1", "-ffp-contract=off", "-DPB_HOST", "-shared", "-fPIC", "-w", "-o"])
+        .args([
+            "-std=c++17",
+            "-O1",
+            "-ffp-contract=off",
+            "-DPB_HOST",
+            "-shared",
+            "-fPIC",
+            "-w",
+            "-fmax-errors=3",
+            "-o",
+        ])
         .args([&object, &source])
         .output()
         .map_err(|e| tool("starting g++ (apt-get install g++)", &e))?;
@@ -157,13 +167,17 @@ impl<S: Ulps + std::panic::RefUnwindSafe> Compare<'_, S> {
                 back(x, k, y_bar.as_ptr(), c_x_bar.as_mut_ptr());
             }
             if j != c_j {
-                found.differences.push(format!("{} forward: indices {j:?} in Rust, {c_j:?} in C++", self.kernel.name));
+                found
+                    .differences
+                    .push(format!("{} forward: indices {j:?} in Rust, {c_j:?} in C++", self.kernel.name));
             }
             self.numbers("forward", &inputs, &y, &c_y, found);
             self.numbers("pullback", &inputs, &x_bar, &c_x_bar, found);
         }
         if points == 0 {
-            found.differences.push(format!("{}: no index below 4 suits it, so nothing was compared", self.kernel.name));
+            found
+                .differences
+                .push(format!("{}: no index below 4 suits it, so nothing was compared", self.kernel.name));
         }
         Ok(())
     }

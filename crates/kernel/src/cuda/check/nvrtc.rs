@@ -8,7 +8,8 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 use super::{CheckError, NVRTC_DIR};
 
-const OPTIONS: [&str; 3] = ["--gpu-architecture=compute_90", "--fmad=false", "--std=c++17"];
+const OPTIONS: [&str; 4] =
+    ["--gpu-architecture=compute_90", "--fmad=false", "--std=c++17", "--disable-warnings"];
 
 /// The size of the PTX; none where [`NVRTC_DIR`] is not set, which is an error on CI.
 pub fn compile_where_present(text: &str) -> Result<Option<usize>, CheckError> {
@@ -90,7 +91,11 @@ impl Nvrtc<'_> {
     }
 
     fn expect(&self, name: &str, status: c_int) -> Result<(), CheckError> {
-        if status == 0 { Ok(()) } else { Err(CheckError::Tool(format!("{name} failed with status {status}"))) }
+        if status == 0 {
+            Ok(())
+        } else {
+            Err(CheckError::Tool(format!("{name} failed with status {status}")))
+        }
     }
 
     /// A text that NVRTC holds: its size by one function, itself by another.

@@ -24,6 +24,7 @@
 //! ```
 
 mod cache;
+pub mod check;
 mod compile;
 mod device;
 mod error;

@@ -266,6 +266,10 @@ impl<T: Register> Local<Lanes<T>> for LaneMask<T> {
     fn minus(self, _: Self) -> Self {
         self
     }
+    #[inline(always)]
+    fn keep(self, _: Self) -> Self {
+        self
+    }
 }
 
 impl<T: Register> Blend<Lanes<T>> for LaneMask<T> {

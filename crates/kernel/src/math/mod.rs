@@ -1,14 +1,24 @@
-//! The builtins of the kernel language: functions, vectors, matrices.
+//! The builtins of the kernel language: functions, vectors, matrices, quaternions, poses, spatial vectors.
 //!
 //! Each is a kernel. Where mathematics gives a shorter pullback than the macro's, it is named and stands right below
 //! its forward, with the formula; the macro's stays as its test.
 
+mod articulated;
 mod functions;
 mod matrix;
+mod pose;
+mod quaternion;
+mod spatial;
+mod symmetric;
 mod vector;
 
+pub use articulated::*;
 pub use functions::*;
 pub use matrix::*;
+pub use pose::*;
+pub use quaternion::*;
+pub use spatial::*;
+pub use symmetric::*;
 pub use vector::*;
 
 use crate::cuda::Source;
@@ -55,4 +65,11 @@ macro_rules! scaled_from_left {
 pub(crate) use {product, scaled_from_left};
 
 /// The products of types, for C++, where they are overloads of `*`.
-pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[matrix_products];
+pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[
+    matrix_products,
+    symmetric_products,
+    quaternion_products,
+    pose_products,
+    spatial_products,
+    articulated_products,
+];

@@ -1,22 +1,24 @@
 //! `elements`: an element reads the vertices that it touches; contributions are summed per vertex in a fixed order.
 //!
-//! Forward, contributions go to slots of their own (element × arity + corner), and a second phase sums the slots of
-//! each vertex, lowest first. In the pullback gather and sum are exchanged. Ports of one operation over the same table
-//! share their slots: a vertex's sums are read side by side.
+//! A vertex's contributions are added in the order of their slots (element × arity + corner), whoever computes them. One
+//! thread adds as it goes. Of several, each does so for the vertices that only its elements touch; the others' have a row
+//! for each slot, and are added up in a last phase. On a GPU every contribution goes to a slot, and a second kernel sums
+//! the slots of each vertex. In the pullback gather and sum are exchanged.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, Slot, load_from_rows, load_side_by_side, store_side_by_side,
-    store_to_rows,
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus,
+    store_side_by_side,
 };
 use crate::program::layout::padded;
-use crate::program::plan::{Connection, Context, TableRef, Target, VertexSum};
+use crate::program::plan::{Connection, Context, Scatter, TableRef, VertexSum};
 use crate::program::pool::Part;
 use crate::program::{Buffer, Constant};
-use crate::scalar::Local;
-use crate::scalar::lanes::{Dispatch, Driver, Lane, Width};
-use crate::{Value, With};
+use crate::scalar::{Local, Real};
+use crate::scalar::lanes::Lane;
+use crate::{Value, With, numbers};
 
 /// Which vertices each element touches, `N` of them.
 #[derive(Clone, Copy, Debug)]
@@ -97,167 +99,143 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
         &self,
         context: &Context<'_, L::Element>,
         c: &Connection,
-        _: Field,
+        field: Field,
         place: Place,
-        slot: Slot,
         values: With<[T; N], L>,
     ) {
+        let array = context.field(field);
+        let rows = context.rows(self.table, place.world);
+        // SAFETY: the caller's promise; rows are those of the buffer, and of this thread alone.
+        unsafe {
+            if BATCH {
+                for k in 0..N {
+                    let row = *rows.add(place.element * N + k) as usize;
+                    let target = array.add(c.layout.at(row) + place.world);
+                    let old = load_side_by_side::<T, L>(target, c.layout.stride);
+                    store_side_by_side::<T, L>(target, c.layout.stride, plus::<T, L>(old, values[k]));
+                }
+                return;
+            }
+            let rows = rows.add(place.element * N);
+            let mut number = 0;
+            while number < T::LEN {
+                add_four::<T, L, N>(array.add(c.layout.offset + number), rows, place.lanes, &values, number);
+                number += 4;
+            }
+        }
+    }
+}
+
+/// Adds four numbers of each corner's value, from number `c` on, to their rows: element by element, so that a vertex's sum
+/// has one order for every lane width.
+///
+/// # Safety
+/// `rows` holds a row of `array` for each corner of `lanes` elements, and no other thread uses them.
+#[inline(always)]
+unsafe fn add_four<T: Value, L: Lane, const N: usize>(
+    array: *mut L::Element,
+    rows: *const u32,
+    lanes: usize,
+    values: &[With<T, L>; N],
+    c: usize,
+) {
+    // The lanes' rows, element by element, on the stack: turned once, and added from there.
+    let mut turned = [const { MaybeUninit::<[[L::Element; 4]; 16]>::uninit() }; N];
+    let mut starts = [0; 16];
+    for l in 0..L::WIDTH {
+        starts[l] = 4 * l;
+    }
+    for k in 0..N {
+        let parts = numbers::<T, L>(&values[k]);
+        let mut four = [L::from_f64(0.0); 4];
+        let mut i = 0;
+        while i < 4 && c + i < T::LEN {
+            four[i] = parts[c + i];
+            i += 1;
+        }
+        // SAFETY: 4 numbers for each of at most 16 lanes.
+        unsafe { L::store_rows(four, turned[k].as_mut_ptr().cast(), &starts) };
+    }
+    let mut l = 0;
+    while l < lanes {
         for k in 0..N {
-            let first = place.element * N + k;
-            // SAFETY: the caller's promise: there are slots for the padded count.
+            // SAFETY: the caller's promise.
             unsafe {
-                if BATCH {
-                    let at = c.scratch + (first * slot.row + slot.segment) * context.worlds + place.world;
-                    store_side_by_side::<T, L>(context.scratch.add(at), context.worlds, values[k]);
+                let target = array.add(*rows.add(l * N + k) as usize * padded(T::LEN));
+                let row = turned[k].as_ptr().cast::<[L::Element; 4]>().add(l);
+                if padded(T::LEN) == 1 {
+                    *target = *target + (*row)[0];
                 } else {
-                    let mut rows = [0; 16];
-                    for l in 0..L::WIDTH {
-                        rows[l] = l * N * slot.row;
+                    let target = target.cast::<[L::Element; 4]>();
+                    let (mut sum, row) = (target.read(), row.read());
+                    for i in 0..4 {
+                        sum[i] = sum[i] + row[i];
                     }
-                    let at = c.scratch + first * slot.row + slot.segment;
-                    store_to_rows::<T, L>(context.scratch.add(at), &rows, values[k]);
+                    target.write(sum);
                 }
             }
         }
+        l += 1;
     }
 }
 
 impl<T: Value, const N: usize> Output for At<T, N, true> {}
 
-/// The second phase: the sums of each vertex's slots.
-pub(crate) fn sum_vertices<S: Dispatch>(context: &Context<'_, S>, sum: &VertexSum, field: Field, part: Part) {
-    S::dispatch(SumVertices { context, sum, field, part }, context.machine.isa, Width::One);
-}
-
-struct SumVertices<'a, S> {
-    context: &'a Context<'a, S>,
-    sum: &'a VertexSum,
-    field: Field,
-    part: Part,
-}
-
-impl<S: Dispatch> Driver<S> for SumVertices<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lane<Element = S>>(self) {
-        let Self { context, sum, field, part } = self;
-        let lists = matches!(sum.table, TableRef::List(_));
-        let vertices = context.table(sum.table, 0).vertices;
-        for v in part.range(vertices, 32) {
-            if lists && context.worlds > 0 {
-                // Every world has a list of its own.
-                for world in 0..context.worlds {
-                    self_sum::<S>(context, sum, field, v, world, 1);
-                }
-            } else {
-                self_sum::<S>(context, sum, field, v, 0, context.worlds.max(1));
-            }
-        }
-    }
-}
-
-/// Sums the slots of vertex `v` for `across` worlds side by side.
-#[inline(always)]
-fn self_sum<S: Dispatch>(
-    context: &Context<'_, S>,
-    sum: &VertexSum,
-    field: Field,
-    v: usize,
-    world: usize,
-    across: usize,
-) {
-    let table = context.table(sum.table, world);
-    // SAFETY: the table's starts and slots are its own, and slots lie in the scratch memory.
+/// The first phase: fields that the elements are the first to add to are set to zero, and so are the rows that threads
+/// add to in place of vertices that they share.
+pub(crate) fn clear<S: Real>(context: &Context<'_, S>, scatter: &Scatter, field: Field, part: Part) {
+    let from = if scatter.first { 0 } else { context.table(scatter.table, 0).vertices };
+    let range = part.range(scatter.rows - from, 32);
+    let row = scatter.layout.row;
+    // SAFETY: rows of the field, each in one thread's share.
     unsafe {
-        let (from, to) = (*table.starts.get_unchecked(v) as usize, *table.starts.get_unchecked(v + 1) as usize);
-        let slots = table.slots.get_unchecked(from..to);
-        let scratch = context.scratch.add(sum.scratch);
-        if context.worlds == 0 && sum.slot_row == 4 {
-            sum_rows::<S, 4>(scratch, slots, &sum.targets, context.field(field), v);
-        } else if context.worlds == 0 && sum.slot_row == 8 {
-            sum_rows::<S, 8>(scratch, slots, &sum.targets, context.field(field), v);
-        } else {
-            for target in &sum.targets {
-                let to = context.field(field).add(target.layout.at(v) + world);
-                // Numbers that lie side by side in slots do so in the buffer.
-                let (numbers, stride) = match context.worlds {
-                    0 => (target.len, 1),
-                    worlds => (target.len / worlds, worlds),
-                };
-                for c in 0..numbers {
-                    for w in 0..across {
-                        let at = target.segment + c * stride + world + w;
-                        let mut sums = [S::zero(); 2];
-                        for (i, &slot) in slots.iter().enumerate() {
-                            // The odd one out belongs to the first sum.
-                            let k = if i + 1 == slots.len() { 0 } else { i % 2 };
-                            sums[k] = sums[k] + *scratch.add(slot as usize * sum.slot_row + at);
-                        }
-                        let total = sums[0] + sums[1];
-                        let number = to.add(c * target.layout.stride + w);
-                        *number = if target.first { total } else { *number + total };
-                    }
+        let target = context.field(field).add(scatter.layout.offset + (from + range.start) * row);
+        target.write_bytes(0, range.len() * row);
+    }
+}
+
+/// The last phase: rows of vertices that threads share are added up, in the order of their slots.
+pub(crate) fn add_shared<S: Real>(context: &Context<'_, S>, scatter: &Scatter, field: Field, part: Part) {
+    let Some(partition) = context.partition(scatter.table, 0) else { return };
+    let array = context.field(field);
+    for i in part.range(partition.vertices.len(), 32) {
+        let (v, rows) = (partition.vertices[i] as usize, partition.first[i] as usize..partition.first[i + 1] as usize);
+        for c in 0..scatter.numbers {
+            // SAFETY: rows of the field; the vertex is in this thread's share.
+            unsafe {
+                let target = array.add(scatter.layout.at(v) + c);
+                let mut sum = *target;
+                for row in rows.clone() {
+                    sum = sum + *array.add(scatter.layout.at(row) + c);
                 }
+                *target = sum;
             }
         }
     }
 }
 
-/// Sums whole rows of `N` numbers, and gives each target its segment.
-///
-/// # Safety
-/// The slots' rows are readable, and the targets' rows of vertex `v` writable.
-#[inline(always)]
-unsafe fn sum_rows<S: Dispatch, const N: usize>(
-    scratch: *const S,
-    slots: &[u32],
-    targets: &[Target],
-    field: *mut S,
-    v: usize,
-) {
-    // Two sums, of every other slot, so that an addition need not wait for the one before.
-    let mut sums = [[S::zero(); N]; 2];
-    let mut pairs = slots.chunks_exact(2);
-    for pair in &mut pairs {
-        for (sum, &slot) in sums.iter_mut().zip(pair) {
-            // SAFETY: the caller's promise.
-            let numbers = unsafe { scratch.add(slot as usize * N).cast::<[S; N]>().read() };
-            for c in 0..N {
-                sum[c] = sum[c] + numbers[c];
-            }
-        }
-    }
-    for &slot in pairs.remainder() {
-        // SAFETY: the caller's promise.
-        let numbers = unsafe { scratch.add(slot as usize * N).cast::<[S; N]>().read() };
-        for c in 0..N {
-            sums[0][c] = sums[0][c] + numbers[c];
-        }
-    }
-    let mut total = sums[0];
-    for c in 0..N {
-        total[c] = total[c] + sums[1][c];
-    }
-    for target in targets {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let to = field.add(target.layout.at(v));
-            if target.len == 4 {
-                let to = to.cast::<[S; 4]>();
-                let from = total.as_ptr().add(target.segment).cast::<[S; 4]>();
-                let mut sum = *from;
-                if !target.first {
-                    for c in 0..4 {
-                        sum[c] = (*to)[c] + sum[c];
+/// Sums the slots of each vertex, for what goes through slots: the roots of trees.
+pub(crate) fn sum_slots<S: Real>(context: &Context<'_, S>, sum: &VertexSum, field: Field, part: Part) {
+    let table = context.table(sum.table, 0);
+    for v in part.range(table.vertices, 32) {
+        let slots = &table.slots[table.starts[v] as usize..table.starts[v + 1] as usize];
+        for target in &sum.targets {
+            let (numbers, stride) = match context.worlds {
+                0 => (target.len, 1),
+                worlds => (target.len / worlds, worlds),
+            };
+            for c in 0..numbers {
+                for w in 0..context.worlds.max(1) {
+                    // SAFETY: slots lie in the scratch memory, and the vertex is in this thread's share.
+                    unsafe {
+                        let number = context.field(field).add(target.layout.at(v) + c * target.layout.stride + w);
+                        let mut total = if target.first { S::from_f64(0.0) } else { *number };
+                        for &slot in slots {
+                            let at = sum.scratch + slot as usize * sum.slot_row + target.segment + c * stride + w;
+                            total = total + *context.scratch.add(at);
+                        }
+                        *number = total;
                     }
-                }
-                *to = sum;
-            } else {
-                for c in 0..target.len {
-                    let number = to.add(c * target.layout.stride);
-                    let sum = total[target.segment + c];
-                    *number = if target.first { sum } else { *number + sum };
                 }
             }
         }

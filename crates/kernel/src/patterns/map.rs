@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, Slot, load_from_rows, load_side_by_side, plus, store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
     store_to_rows,
 };
 use crate::program::layout::{BLOCK, Layout, padded};
@@ -136,7 +136,6 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
         c: &Connection,
         field: Field,
         place: Place,
-        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
@@ -192,7 +191,6 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
         _: &Connection,
         _: Field,
         _: Place,
-        _: Slot,
         _: With<K, L>,
     ) {
     }

@@ -52,15 +52,6 @@ pub struct Place {
     pub lanes: usize,
 }
 
-/// Where a port's numbers lie in the slots of an element: known when the kernel is compiled, so that addresses are.
-#[derive(Clone, Copy)]
-pub struct Slot {
-    /// Numbers from one slot to the next: those of all ports.
-    pub row: usize,
-    /// Where this port's start.
-    pub segment: usize,
-}
-
 /// Which of a buffer's two arrays.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Field {
@@ -117,7 +108,6 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
         connection: &Connection,
         field: Field,
         place: Place,
-        slot: Slot,
         value: With<Self::Value, L>,
     );
 
@@ -211,15 +201,12 @@ macro_rules! tuples {
                 place: Place,
                 values: With<Self::Values, L>,
             ) {
-                let mut slot = Slot { row: Self::SLOT, segment: 0 };
                 $(if $name::ACTIVE {
                     // SAFETY: the caller's promise is the same.
                     unsafe {
-                        self.$i.scatter::<L, BATCH>(context, connections.get_unchecked($i), field, place, slot, values.$i);
+                        self.$i.scatter::<L, BATCH>(context, connections.get_unchecked($i), field, place, values.$i);
                     }
-                    slot.segment += $name::SLOT;
                 })*
-                let _ = slot;
             }
             fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool {
                 true $(&& self.$i.uniform(context, element, width))*
@@ -278,9 +265,8 @@ unsafe impl<P: Output> Inputs for Single<P> {
         place: Place,
         value: With<P::Value, L>,
     ) {
-        let slot = Slot { row: P::SLOT, segment: 0 };
         // SAFETY: the caller's promise is the same.
-        unsafe { self.0.scatter::<L, BATCH>(context, connections.get_unchecked(0), field, place, slot, value) }
+        unsafe { self.0.scatter::<L, BATCH>(context, connections.get_unchecked(0), field, place, value) }
     }
     fn uniform<S>(&self, _: &Context<'_, S>, _: usize, _: usize) -> bool {
         true

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, store_side_by_side};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
 use crate::scalar::lanes::Lane;
@@ -78,7 +78,6 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
         c: &Connection,
         _: Field,
         place: Place,
-        _: Slot,
         mut value: With<T, L>,
     ) {
         let worlds = if BATCH { context.worlds } else { 1 };

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::elements::sum_vertices;
+use super::elements::{add_shared, clear, sum_slots};
 use super::port::{Field, Inputs, Outputs, Place, PortInfo};
 use super::reduce::sum_chunks;
 use crate::Kernel;
@@ -36,18 +36,20 @@ where
             Pass::Forward => Field::Values,
             Pass::Pullback => Field::Bars,
         };
-        let sweeps = context.plan.phases - usize::from(context.plan.has_sums());
+        let plan = context.plan;
+        let sweeps = plan.phases - usize::from(plan.clears) - usize::from(plan.sums);
+        let Some(phase) = phase.checked_sub(usize::from(plan.clears)) else {
+            return plan.scatters.iter().for_each(|scatter| clear(context, scatter, field, part));
+        };
         if phase < sweeps {
             let share = self.share(pass, phase, sweeps, context, part);
             let driver = SweepDriver { sweep: self, context, pass, share };
-            S::dispatch(driver, context.machine.isa, self.width(context));
-            return;
+            return S::dispatch(driver, context.machine.isa, self.width(context));
         }
-        for sum in &context.plan.vertex_sums {
-            sum_vertices(context, sum, field, part);
-        }
+        plan.scatters.iter().for_each(|scatter| add_shared(context, scatter, field, part));
+        plan.vertex_sums.iter().for_each(|sum| sum_slots(context, sum, field, part));
         if part.index == 0 {
-            for total in &context.plan.totals {
+            for total in &plan.totals {
                 sum_chunks(context, total, field, &|world| self.count.in_world(context, world));
             }
         }
@@ -93,8 +95,8 @@ where
                 Share { range: from + range.start..from + range.end, forest: Some(forest), reverse }
             }
             _ => {
-                let grain = if context.plan.totals.is_empty() { 32 } else { CHUNK };
-                Share { range: part.range(self.count.most(context), grain), forest: None, reverse: false }
+                let range = part.range(self.count.most(context), CHUNK);
+                Share { range, forest: None, reverse: false }
             }
         }
     }

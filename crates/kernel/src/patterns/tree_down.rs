@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, plus, store_side_by_side};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
 use crate::scalar::lanes::Lane;
@@ -106,7 +106,6 @@ unsafe impl<T: Value> Input for Parent<T> {
         c: &Connection,
         _: Field,
         place: Place,
-        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
@@ -148,7 +147,6 @@ unsafe impl<T: Value> Input for ForChildren<T> {
         c: &Connection,
         field: Field,
         place: Place,
-        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, plus};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, plus};
 use super::tree_down::{load_slot, store_slot};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
@@ -79,7 +79,6 @@ unsafe impl<T: Value> Input for Children<T> {
         c: &Connection,
         _: Field,
         place: Place,
-        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.
@@ -121,7 +120,6 @@ unsafe impl<T: Value> Input for ForParent<T> {
         c: &Connection,
         field: Field,
         place: Place,
-        _: Slot,
         value: With<T, L>,
     ) {
         // SAFETY: the caller's promise.

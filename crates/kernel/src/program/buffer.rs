@@ -98,6 +98,8 @@ pub struct BufferInfo {
     pub role: Role,
     /// Elements reach it through indices: its values lie in rows.
     pub(crate) gathered: bool,
+    /// Rows after the values, for what threads add in place of vertices that they share.
+    pub(crate) extra_rows: usize,
     /// The values of a constant.
     pub(crate) data: Option<Vec<f64>>,
 }

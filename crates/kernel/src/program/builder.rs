@@ -52,7 +52,7 @@ impl Builder {
         if len > (u32::MAX - 64) as usize {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count: len });
         }
-        self.buffers.push(BufferInfo { name: name.to_owned(), len, numbers: T::LEN, role, gathered: false, data });
+        self.buffers.push(BufferInfo { name: name.to_owned(), len, numbers: T::LEN, role, gathered: false, extra_rows: 0, data });
         Buffer::new(self.buffers.len() - 1)
     }
 

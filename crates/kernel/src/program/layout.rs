@@ -36,7 +36,7 @@ impl Layout {
 /// How many numbers of the arena a buffer takes.
 pub fn extent(buffer: &BufferInfo, layout: &Layout, worlds: usize) -> usize {
     let values = if worlds == 0 && buffer.len != 1 { buffer.len.next_multiple_of(BLOCK) } else { buffer.len };
-    (values >> layout.shift) * layout.row
+    ((values >> layout.shift) + if layout.shift == 0 { buffer.extra_rows } else { 0 }) * layout.row
 }
 
 /// The padded length of a row of numbers.

@@ -1,12 +1,12 @@
 //! What an operation needs to know to run in one workspace: where its buffers, slots and sums lie.
 
 use super::layout::Layout;
-use super::table::{Forest, Table};
+use super::table::{Forest, Partition, Table};
 use crate::scalar::lanes::{Isa, Width};
 
-/// Elements per partial sum. Sums of everything are taken over chunks of this length, 16 accumulators in each, so that
-/// neither threads nor lanes change their order.
-pub const CHUNK: usize = 1024;
+/// Elements per partial sum, and the least that a thread takes. Sums of everything are taken over chunks of this length,
+/// 16 accumulators in each, so that neither threads nor lanes change their order.
+pub const CHUNK: usize = 256;
 /// Accumulators per chunk.
 pub const ACCUMULATORS: usize = 16;
 
@@ -31,6 +31,18 @@ pub struct Connection {
     /// Numbers from one number of a value to the next, in slots and partial sums.
     pub slot_stride: usize,
     /// The first to write to its field in this pass: it sets instead of adding.
+    pub first: bool,
+}
+
+/// A field that elements add to, through an index table.
+#[derive(Clone, Copy, Debug)]
+pub struct Scatter {
+    pub table: TableRef,
+    pub layout: Layout,
+    /// Rows of the field: vertices, and after them those that threads add to in place of a vertex that they share.
+    pub rows: usize,
+    /// How many numbers a value has.
+    pub numbers: usize,
     pub first: bool,
 }
 
@@ -81,23 +93,21 @@ pub struct PassPlan {
     pub inputs: usize,
     /// Where the value lies that stands for the parent of a root.
     pub root: Option<Layout>,
+    pub scatters: Vec<Scatter>,
     pub vertex_sums: Vec<VertexSum>,
     pub totals: Vec<Total>,
-    /// Phases with a barrier between.
+    /// Phases with a barrier between: clearing, sweeps, sums.
     pub phases: usize,
+    /// Is the first phase there to set fields to zero?
+    pub clears: bool,
+    /// Is the last phase there to add up sums?
+    pub sums: bool,
     /// How many numbers of scratch memory.
     pub scratch: usize,
     /// For an operation written by hand: its buffers with their places and lengths, and how many numbers their values
     /// have.
     pub by_hand: Vec<(usize, Layout, usize)>,
     pub numbers: Vec<usize>,
-}
-
-impl PassPlan {
-    /// Is there a phase of sums after the sweep?
-    pub fn has_sums(&self) -> bool {
-        !self.vertex_sums.is_empty() || !self.totals.is_empty()
-    }
 }
 
 /// What is the same for all operations of a program that runs.
@@ -118,6 +128,8 @@ pub struct Context<'a, S> {
     pub scratch: *mut S,
     pub plan: &'a PassPlan,
     pub tables: &'a [Table],
+    /// How threads share the tables; empty when there is one thread.
+    pub partitions: &'a [Partition],
     /// Lists made at run time: all of world 0, then all of world 1 ...
     pub lists: &'a [Table],
     pub lists_per_world: usize,
@@ -134,6 +146,30 @@ unsafe impl<S: Sync> Sync for Context<'_, S> {}
 unsafe impl<S: Send> Send for Context<'_, S> {}
 
 impl<'a, S> Context<'a, S> {
+    /// Where the elements of a table add to: the row of each slot.
+    #[inline(always)]
+    pub fn rows(&self, table: TableRef, world: usize) -> *const u32 {
+        // SAFETY: tables, lists and worlds are numbered by the builder and the workspace.
+        unsafe {
+            match table {
+                TableRef::Fixed(i) if !self.partitions.is_empty() => self.partitions.get_unchecked(i).rows.as_ptr(),
+                TableRef::Fixed(i) => self.tables.get_unchecked(i).corners.as_ptr(),
+                TableRef::List(i) => {
+                    let list = self.lists.get_unchecked(world * self.lists_per_world + i);
+                    if list.partition.rows.is_empty() { list.corners.as_ptr() } else { list.partition.rows.as_ptr() }
+                }
+            }
+        }
+    }
+
+    /// The vertices of a table that threads share; none when there is one thread.
+    pub fn partition(&self, table: TableRef, world: usize) -> Option<&'a Partition> {
+        match table {
+            TableRef::Fixed(i) => self.partitions.get(i),
+            TableRef::List(i) => Some(&self.lists[world * self.lists_per_world + i].partition),
+        }
+    }
+
     /// The table in a world.
     #[inline(always)]
     pub fn table(&self, table: TableRef, world: usize) -> &'a Table {

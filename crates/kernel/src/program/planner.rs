@@ -2,11 +2,11 @@
 
 use super::buffer::{BufferInfo, Role};
 use super::error::BuildError;
-use super::layout::{BLOCK, Layout, padded};
+use super::layout::{Layout, padded};
 use super::operation::{Count, Erased, StageInfo};
-use super::plan::{ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, TableRef, Target, Total, VertexSum};
-use super::table::Table;
-use super::{Inner};
+use super::plan::{ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum};
+use super::table::{Partition, Table};
+use super::Inner;
 use crate::patterns::port::{PortInfo, Reach};
 
 /// Levels of a tree at least this wide on average are worth a barrier each.
@@ -156,8 +156,41 @@ fn sources(port: &PortInfo) -> Vec<usize> {
     }
 }
 
+/// How many rows threads need beyond the vertices of each buffer, for `threads` that share the tables so.
+pub fn extra_rows(inner: &Inner, partitions: &[Partition], threads: usize) -> Vec<usize> {
+    let mut extra = vec![0; inner.buffers.len()];
+    if threads == 1 {
+        return extra;
+    }
+    for stage in &inner.stages {
+        let info = stage.info();
+        for port in info.inputs.iter().filter(|p| p.active).chain(&info.outputs) {
+            let Reach::At(table) = port.reach else { continue };
+            let rows = match table {
+                TableRef::Fixed(t) => {
+                    partitions[t].first.last().map_or(0, |end| *end as usize - inner.tables[t].vertices)
+                }
+                TableRef::List(l) => inner.lists[l].slots.len(),
+            };
+            extra[port.buffer] = extra[port.buffer].max(rows);
+        }
+    }
+    // What is copied whole lies alike.
+    for &(input, output) in &inner.carried {
+        let rows = extra[input].max(extra[output]);
+        (extra[input], extra[output]) = (rows, rows);
+    }
+    extra
+}
+
 /// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
-pub fn plans(inner: &Inner, layouts: &[Layout], worlds: usize, pass: Pass) -> Vec<PassPlan> {
+pub fn plans(
+    inner: &Inner,
+    buffers: &[BufferInfo],
+    layouts: &[Layout],
+    worlds: usize,
+    pass: Pass,
+) -> Vec<PassPlan> {
     // Who has written to a buffer's cotangents before: the caller, for outputs and parameters.
     let mut written: Vec<bool> = inner
         .buffers
@@ -168,7 +201,7 @@ pub fn plans(inner: &Inner, layouts: &[Layout], worlds: usize, pass: Pass) -> Ve
     let mut plans: Vec<PassPlan> = Vec::with_capacity(inner.stages.len());
     for k in 0..inner.stages.len() {
         let k = if pass == Pass::Forward { k } else { inner.stages.len() - 1 - k };
-        plans.push(plan(inner, k, layouts, worlds, pass, &mut written));
+        plans.push(plan(inner, k, buffers, layouts, worlds, pass, &mut written));
     }
     if pass == Pass::Pullback {
         plans.reverse();
@@ -179,6 +212,7 @@ pub fn plans(inner: &Inner, layouts: &[Layout], worlds: usize, pass: Pass) -> Ve
 fn plan(
     inner: &Inner,
     k: usize,
+    buffers: &[BufferInfo],
     layouts: &[Layout],
     worlds: usize,
     pass: Pass,
@@ -219,18 +253,29 @@ fn plan(
             layout_plan.plan.connections[i].first = first(ports[i].buffer);
         }
     }
-    layout_plan.vertex_sums(&scattering, &ports, &info, inner, &mut first);
+    layout_plan.scatters(&scattering, &ports, inner, buffers, &mut first);
     layout_plan.tree_slots(&ports, &info, inner, layouts, pass, &mut first);
     layout_plan.totals(&scattering, &ports, &info, &mut first);
     let next = layout_plan.next;
     plan.scratch = plan.scratch.max(next);
+    // Do threads share vertices?
+    let shared = |s: &Scatter| s.rows > vertices(inner, s.table);
 
     if let Count::Levels { forest, nodes, .. } = info.count {
         let levels = inner.forests[forest].level_count();
         plan.phases = if levels > 0 && nodes / levels >= WIDE_LEVEL { levels } else { 1 };
     }
-    plan.phases += usize::from(plan.has_sums());
+    plan.clears = plan.scatters.iter().any(|s| s.first || shared(s));
+    plan.sums = !plan.vertex_sums.is_empty() || !plan.totals.is_empty() || plan.scatters.iter().any(shared);
+    plan.phases += usize::from(plan.clears) + usize::from(plan.sums);
     plan
+}
+
+fn vertices(inner: &Inner, table: TableRef) -> usize {
+    match table {
+        TableRef::Fixed(t) => inner.tables[t].vertices,
+        TableRef::List(l) => inner.lists[l].vertices,
+    }
 }
 
 /// Hands out scratch memory.
@@ -252,43 +297,21 @@ impl Scratch<'_> {
         if self.worlds == 0 { (padded(numbers), 1) } else { (numbers * self.worlds, self.worlds) }
     }
 
-    /// Ports over one table share its slots.
-    fn vertex_sums(
+    /// What elements add to through their tables.
+    fn scatters(
         &mut self,
         scattering: &[usize],
         ports: &[&PortInfo],
-        info: &StageInfo,
         inner: &Inner,
+        buffers: &[BufferInfo],
         first: &mut impl FnMut(usize) -> bool,
     ) {
-        let mut tables: Vec<(TableRef, Vec<usize>)> = Vec::new();
         for &i in scattering {
-            if let Reach::At(table) = ports[i].reach {
-                match tables.iter_mut().find(|(t, _)| *t == table) {
-                    Some((_, group)) => group.push(i),
-                    None => tables.push((table, vec![i])),
-                }
-            }
-        }
-        for (table, group) in tables {
-            let arity = match table {
-                TableRef::Fixed(t) => inner.tables[t].arity,
-                TableRef::List(l) => inner.lists[l].arity,
-            };
-            // Rows are as long as for all ports together, so that their length is known when kernels are compiled.
-            let slot_row = scattering.iter().map(|&i| ports[i].slot).sum::<usize>() * self.worlds.max(1);
-            let slots = info.count.capacity().next_multiple_of(BLOCK) * arity;
-            let scratch = self.take(slots * slot_row);
-            let mut targets = Vec::new();
-            for &i in &group {
-                let before: usize = scattering.iter().take_while(|&&j| j < i).map(|&j| ports[j].slot).sum();
-                let segment = before * self.worlds.max(1);
-                let len = if self.worlds == 0 { ports[i].slot } else { ports[i].numbers * self.worlds };
-                let connection = &mut self.plan.connections[i];
-                connection.scratch = scratch;
-                targets.push(Target { segment, len, layout: connection.layout, first: first(ports[i].buffer) });
-            }
-            self.plan.vertex_sums.push(VertexSum { table, scratch, slot_row, targets });
+            let Reach::At(table) = ports[i].reach else { continue };
+            let rows = vertices(inner, table) + buffers[ports[i].buffer].extra_rows;
+            let layout = self.plan.connections[i].layout;
+            let scatter = Scatter { table, layout, rows, numbers: ports[i].numbers, first: first(ports[i].buffer) };
+            self.plan.scatters.push(scatter);
         }
     }
 

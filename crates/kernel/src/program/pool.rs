@@ -20,6 +20,11 @@ impl Part {
     /// Everything.
     pub const WHOLE: Part = Part { index: 0, of: 1 };
 
+    /// Whose share element `e` of `0..count` is.
+    pub fn of_element(e: usize, count: usize, grain: usize, of: usize) -> usize {
+        (0..of).find(|&index| Part { index, of }.range(count, grain).contains(&e)).unwrap_or(0)
+    }
+
     /// This share of `0..count`, in pieces of `grain`.
     pub fn range(self, count: usize, grain: usize) -> std::ops::Range<usize> {
         let pieces = count.div_ceil(grain);

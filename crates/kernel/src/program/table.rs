@@ -1,5 +1,8 @@
 //! Which vertices an element touches, and which elements touch a vertex.
 
+use super::plan::CHUNK;
+use super::pool::Part;
+
 /// `arity` vertices per element, and for each vertex its slots (element × arity + corner) in increasing order.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -15,6 +18,19 @@ pub struct Table {
     /// Slots of vertex v: `slots[starts[v] .. starts[v + 1]]`.
     pub starts: Vec<u32>,
     pub slots: Vec<u32>,
+    /// For a list: how threads share it.
+    pub partition: Partition,
+}
+
+/// How threads share a table. A vertex that the elements of one thread touch is added to directly, in the order of its
+/// slots; one that several touch has a row of its own for each slot, and these are added in the same order afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct Partition {
+    /// The row of each slot: its vertex, or one after all vertices. Empty when there is one thread.
+    pub rows: Vec<u32>,
+    /// The vertices that threads share, and where their rows begin: row `first[i]` up to `first[i + 1]`.
+    pub vertices: Vec<u32>,
+    pub first: Vec<u32>,
 }
 
 impl Table {
@@ -30,7 +46,43 @@ impl Table {
             corners: vec![0; padded * arity],
             starts: vec![0; vertices + 1],
             slots: vec![0; capacity * arity],
+            partition: Partition::default(),
         }
+    }
+
+    /// A partition with room for every element.
+    pub fn room_for_partition(&self) -> Partition {
+        Partition {
+            rows: vec![0; self.corners.len()],
+            vertices: Vec::with_capacity(self.vertices),
+            first: Vec::with_capacity(self.vertices + 1),
+        }
+    }
+
+    /// Shares the elements among `threads`. Nothing is allocated.
+    pub fn share(&self, threads: usize, partition: &mut Partition) {
+        partition.vertices.clear();
+        partition.first.clear();
+        let mut next = self.vertices as u32;
+        for v in 0..self.vertices {
+            let slots = &self.slots[self.starts[v] as usize..self.starts[v + 1] as usize];
+            let thread = |slot: &u32| Part::of_element(*slot as usize / self.arity, self.count, CHUNK, threads);
+            let alone = match (slots.first(), slots.last()) {
+                (Some(first), Some(last)) => thread(first) == thread(last),
+                _ => true,
+            };
+            if alone {
+                slots.iter().for_each(|slot| partition.rows[*slot as usize] = v as u32);
+                continue;
+            }
+            partition.vertices.push(v as u32);
+            partition.first.push(next);
+            for slot in slots {
+                partition.rows[*slot as usize] = next;
+                next += 1;
+            }
+        }
+        partition.first.push(next);
     }
 
     /// Takes the vertices of each element, `arity` at a time. Nothing is allocated.

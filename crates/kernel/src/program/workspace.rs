@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::buffer::{AnyBuffer, Buffer, Role};
+use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
 use super::error::{AccessError, NonFinite};
 use super::layout::{Layout, extent, layouts};
 use super::operation::{Scalar, read, write};
 use super::plan::{Context, Machine, Pass, PassPlan};
 use super::pool::{Part, Pool};
-use super::table::Table;
+use super::table::{Partition, Table};
 use super::{List, Program, planner};
 use crate::scalar::lanes::{Isa, Width};
 use crate::{Value, With};
@@ -40,6 +40,9 @@ impl Default for RunOptions {
 pub struct Workspace<S: Scalar> {
     program: Program,
     arenas: Vec<Arena<S>>,
+    /// The program's buffers, with the rows that threads need.
+    buffers: Vec<BufferInfo>,
+    partitions: Vec<Partition>,
     layouts: Vec<Layout>,
     forward: Vec<PassPlan>,
     pullback: Vec<PassPlan>,
@@ -87,21 +90,44 @@ impl<S: Scalar> Workspace<S> {
         let inner = &program.inner;
         let side_by_side = if worlds.is_some() { WORLDS } else { 0 };
         let count = worlds.unwrap_or(1);
-        let (layouts, numbers) = layouts(&inner.buffers, side_by_side);
-        let forward = planner::plans(inner, &layouts, side_by_side, Pass::Forward);
-        let pullback = planner::plans(inner, &layouts, side_by_side, Pass::Pullback);
+        let pool = Arc::new(Pool::new(options.threads));
+        // In a batch a thread has worlds of its own, and shares no vertices.
+        let sharing = if side_by_side == 0 { pool.threads() } else { 1 };
+        let mut partitions = Vec::new();
+        if sharing > 1 {
+            for table in &inner.tables {
+                let mut partition = table.room_for_partition();
+                table.share(sharing, &mut partition);
+                partitions.push(partition);
+            }
+        }
+        let mut buffers = inner.buffers.clone();
+        for (buffer, rows) in buffers.iter_mut().zip(planner::extra_rows(inner, &partitions, sharing)) {
+            buffer.extra_rows = rows;
+        }
+        let (layouts, numbers) = layouts(&buffers, side_by_side);
+        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward);
+        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback);
         let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
+        let list = |table: &Table| {
+            let mut table = table.clone();
+            if sharing > 1 {
+                table.partition = table.room_for_partition();
+            }
+            table
+        };
         let arenas = (0..if side_by_side == 0 { 1 } else { count.div_ceil(WORLDS) })
             .map(|_| Arena {
                 values: Aligned::zeros(numbers),
                 bars: Aligned::zeros(numbers),
-                lists: (0..side_by_side.max(1)).flat_map(|_| inner.lists.iter().cloned()).collect(),
+                lists: (0..side_by_side.max(1)).flat_map(|_| inner.lists.iter().map(list)).collect(),
             })
             .collect::<Vec<_>>();
-        let pool = Arc::new(Pool::new(options.threads));
         let scratches = if side_by_side == 0 { 1 } else { pool.threads() };
         let mut workspace = Workspace {
             arenas,
+            buffers,
+            partitions,
             layouts,
             forward,
             pullback,
@@ -181,6 +207,7 @@ impl<S: Scalar> Workspace<S> {
             scratch: this.scratch[thread].pointer,
             plan: &plans[k],
             tables: &inner.tables,
+            partitions: &this.partitions,
             lists: &this.arenas[arena].lists,
             lists_per_world: inner.lists.len(),
             forests: &inner.forests,
@@ -349,7 +376,7 @@ impl<S: Scalar> Workspace<S> {
 
     fn copy_carried(&mut self, bars: bool) {
         for &(input, output) in &self.program.inner.carried {
-            let numbers = extent(&self.program.inner.buffers[input], &self.layouts[input], self.side_by_side);
+            let numbers = extent(&self.buffers[input], &self.layouts[input], self.side_by_side);
             let (input, output) = (self.layouts[input].offset, self.layouts[output].offset);
             for arena in &mut self.arenas {
                 // SAFETY: two buffers of one length and layout.
@@ -369,7 +396,7 @@ impl<S: Scalar> Workspace<S> {
     /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
     pub fn state_len(&self) -> usize {
         let inner = &self.program.inner;
-        let one = |&(b, _): &(usize, usize)| extent(&inner.buffers[b], &self.layouts[b], self.side_by_side);
+        let one = |&(b, _): &(usize, usize)| extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
         inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
     }
 
@@ -410,7 +437,7 @@ impl<S: Scalar> Workspace<S> {
     fn each_carried(&self, mut visit: impl FnMut(*mut S, usize)) {
         for arena in &self.arenas {
             for &(b, _) in &self.program.inner.carried {
-                let numbers = extent(&self.program.inner.buffers[b], &self.layouts[b], self.side_by_side);
+                let numbers = extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
                 visit(arena.values.pointer.wrapping_add(self.layouts[b].offset), numbers);
             }
         }
@@ -449,6 +476,11 @@ impl<S: Scalar> Workspace<S> {
             });
         }
         table.set(flat);
+        if !table.partition.rows.is_empty() {
+            let mut partition = std::mem::take(&mut table.partition);
+            table.share(self.pool.threads(), &mut partition);
+            table.partition = partition;
+        }
         Ok(())
     }
 

@@ -26,7 +26,7 @@ use super::{Dual, Mask, Real};
 /// The type has the size and layout of `[Self::Element; WIDTH]`.
 pub unsafe trait Lane: Real {
     /// What one lane holds.
-    type Element: Real;
+    type Element: Real + Default;
     /// How many lanes.
     const WIDTH: usize;
 

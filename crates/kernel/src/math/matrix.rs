@@ -156,7 +156,7 @@ pub fn determinant_pullback<R: Real>(a: Mat3<R>, s_bar: R) -> Mat3<R> {
 pub fn inverse<R: Real>(a: Mat3<R>) -> Mat3<R> {
     let c = cofactors(a);
     let d = dot(a.x, c.x);
-    if abs(d) > SMALL && abs(d) < LARGE {
+    if abs(d) > LEAST && abs(d) < f64::INFINITY {
         transpose(c / d)
     } else {
         // The determinant may have left the scalar's range: A⁻¹ = (A / m)⁻¹ / m, with m about |A|.

@@ -80,7 +80,7 @@ fn points<K: Kernel>(name: &str, (low, high): (f64, f64)) -> Vec<With<K::Argumen
 /// What to add to number `i` of the arguments of a kernel that inverts a matrix, so that it can be inverted.
 fn regular(name: &str, i: usize) -> f64 {
     let diagonal = match name {
-        "inverse" | "inverse_pullback" => i < 9 && i % 4 == 0,
+        "inverse" | "inverse_pullback" => i < 9 && i.is_multiple_of(4),
         "inverse_sym3" | "inverse_sym3_pullback" => i < 3,
         "solve_articulated" | "solve_articulated_pullback" => i < 3 || (15..18).contains(&i),
         _ => false,

@@ -10,7 +10,7 @@ use quote::quote;
 use syn::{Expr, Member, Path, Type};
 
 use crate::ir::*;
-use crate::reverse::{Addition, Define, From, reverse};
+use crate::reverse::{Addition, Define, From, Touched, inner_variables, reverse};
 use crate::signature::Signature;
 
 /// C++ with holes.
@@ -95,12 +95,13 @@ fn join(parts: impl IntoIterator<Item = Text>) -> Text {
     text
 }
 
+/// The most members that `pb_tuple` has; more are tuples of tuples.
+const TUPLE: usize = 12;
+
 pub struct Cuda<'a> {
     pub body: &'a Body,
     pub signature: &'a Signature,
 }
-
-type Touched = BTreeSet<Var>;
 
 /// The type `ty` of a signature.
 fn type_hole(signature: &Signature, ty: &Type) -> Text {
@@ -161,15 +162,7 @@ fn callee(path: &Path) -> Text {
 
 impl Cuda<'_> {
     fn var(&self, var: Var) -> String {
-        // Letters that C++ does not have in names become their code.
-        let name: String = self.body.variables[var]
-            .name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' { c.to_string() } else { format!("u{:x}", c as u32) }
-            })
-            .collect();
-        format!("{name}_{var}")
+        format!("{}_{var}", ascii(&self.body.variables[var].name))
     }
 
     fn bar(&self, var: Var) -> String {
@@ -250,8 +243,14 @@ impl Cuda<'_> {
 
     /// The statements of one side, and its yields as the value of the function around it.
     fn side(&self, block: &Block) -> Text {
-        let yields = join(block.yields.iter().map(|y| self.operand(y)));
-        text![self.block(block), "return pb_make_tuple(", yields, ");\n"]
+        let tuple = |operands: &[Operand]| {
+            text!["pb_make_tuple(", join(operands.iter().map(|operand| self.operand(operand))), ")"]
+        };
+        let value = match block.yields.len() {
+            0..=TUPLE => tuple(&block.yields),
+            _ => text!["pb_make_tuple(", join(block.yields.chunks(TUPLE).map(tuple)), ")"],
+        };
+        text![self.block(block), "return ", value, ";\n"]
     }
 
     /// C++ has no `if` with a value: a function called on the spot gives one, and its type.
@@ -260,7 +259,11 @@ impl Cuda<'_> {
         let chosen = format!("{}_chosen", self.var(*first));
         let mut text = text![format!("auto {chosen} = [&]() {{\n"), sides, "}();\n"];
         for (i, out) in outs.iter().enumerate() {
-            text.push(format!("auto {} = {chosen}._{i};\n", self.var(*out)).into());
+            let member = match outs.len() {
+                0..=TUPLE => format!("_{i}"),
+                _ => format!("_{}._{}", i / TUPLE, i % TUPLE),
+            };
+            text.push(format!("auto {} = {chosen}.{member};\n", self.var(*out)).into());
         }
         text
     }
@@ -316,10 +319,10 @@ impl Cuda<'_> {
         text.push(self.block(body));
         // All yields are read before any carried value changes.
         for (k, y) in body.yields.iter().enumerate() {
-            text.push(text![format!("auto yield_{k} = "), self.operand(y), ";\n"]);
+            text.push(text![format!("auto yield{k} = "), self.operand(y), ";\n"]);
         }
         for (k, c) in carried.iter().enumerate() {
-            text.push(format!("{}_carried = yield_{k};\n", self.var(c.inner)).into());
+            text.push(format!("{}_carried = yield{k};\n", self.var(c.inner)).into());
         }
         text.push("}\n".into());
         text
@@ -346,7 +349,7 @@ impl Cuda<'_> {
         for statement in block.statements.iter().rev() {
             code.push(self.reverse_statement(statement, touched));
         }
-        let defined = block.defines().into_iter().filter(|v| touched.contains(v)).collect();
+        let defined = block.defines().into_iter().filter(|v| touched.remove(v)).collect();
         text![self.declare_bars(&defined), code]
     }
 
@@ -371,11 +374,9 @@ impl Cuda<'_> {
                     "if (",
                     self.operand(condition),
                     ") {\n",
-                    self.block(then),
-                    self.reverse_block(then, &seeds, touched),
+                    self.reverse_side(then, &seeds, touched),
                     "} else {\n",
-                    self.block(otherwise),
-                    self.reverse_block(otherwise, &seeds, touched),
+                    self.reverse_side(otherwise, &seeds, touched),
                     "}\n}\n"
                 ]
             }
@@ -397,6 +398,21 @@ impl Cuda<'_> {
                 self.reverse_for(*index, bounds, body, carried, touched)
             }
         }
+    }
+
+    /// One side of an `if`. What it adds to outer cotangents is summed first and added then, in the order of the
+    /// Rust dialect, so that both give the same bits.
+    fn reverse_side(&self, side: &Block, seeds: &[String], touched: &mut Touched) -> Text {
+        let mut outer = Touched::new();
+        let reverse = self.reverse_block(side, seeds, &mut outer);
+        if outer.is_empty() {
+            return Text::default();
+        }
+        touched.extend(&outer);
+        let bars: Vec<String> = outer.iter().map(|&var| self.bar(var)).collect();
+        let outside: String = bars.iter().map(|bar| format!("auto& {bar}_outside = {bar};\n")).collect();
+        let additions: String = bars.iter().map(|bar| format!("pb_add({bar}_outside, {bar});\n")).collect();
+        text![outside, "{\n", self.block(side), self.declare_bars(&outer), reverse, additions, "}\n"]
     }
 
     /// Zeros for the outputs that nothing was added to: the seeds name them.
@@ -491,7 +507,7 @@ impl Cuda<'_> {
         }
         let seeds: Vec<_> = carried.iter().map(|c| format!("{}_carried_bar", self.var(c.inner))).collect();
         let reverse = self.reverse_block(body, &seeds, touched);
-        let inner: BTreeSet<Var> = carried.iter().map(|c| c.inner).collect();
+        let inner = inner_variables(index, carried, touched);
         text.push(text![
             format!("for (unsigned {name}_back = "),
             self.bound(to),
@@ -505,7 +521,6 @@ impl Cuda<'_> {
         }
         text.push(text![self.block(body), self.declare_bars(&inner), reverse]);
         for c in carried {
-            touched.remove(&c.inner);
             text.push(format!("{}_carried_bar = {};\n", self.var(c.inner), self.bar(c.inner)).into());
         }
         text.push("}\n".into());
@@ -614,7 +629,7 @@ impl Cuda<'_> {
             other => {
                 let readable = quote!(#other).to_string();
                 Text::hole(
-                    quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant(#other)) },
+                    quote! { ::pullback_kernel::rt::Piece::Constant(|| ::pullback_kernel::rt::c_constant::<usize>(#other)) },
                     readable,
                 )
             }
@@ -640,10 +655,19 @@ fn constant(path: &Path) -> Text {
     )
 }
 
+/// A name with the letters that C++ does not have in names as their code.
+fn ascii(name: &str) -> String {
+    let letter = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || c == '_' => c.to_string(),
+        c => format!("u{:x}", c as u32),
+    };
+    name.chars().map(letter).collect()
+}
+
 /// A field in C++: marked, so that none is a keyword.
 pub fn field(member: &Member) -> String {
     match member {
-        Member::Named(name) => format!("{}_", name.to_string().trim_start_matches("r#")),
+        Member::Named(name) => format!("{}_", ascii(name.to_string().trim_start_matches("r#"))),
         Member::Unnamed(index) => format!("_{}", index.index),
     }
 }

@@ -121,20 +121,27 @@ impl Block {
     /// Can lanes that do not take this block run it all the same? Then an `if` is a plain select. Subtractions and
     /// divisions of indices, and variable indices, could panic.
     pub fn is_harmless(&self) -> bool {
-        self.statements.len() <= 4 && self.statements.iter().all(Statement::is_harmless)
+        self.statements.len() <= 4 && self.cannot_panic()
+    }
+
+    /// Can it run where Rust would not run it?
+    pub fn cannot_panic(&self) -> bool {
+        self.statements.iter().all(Statement::cannot_panic)
     }
 }
 
 impl Statement {
-    fn is_harmless(&self) -> bool {
+    fn cannot_panic(&self) -> bool {
         let Statement::Let { op, .. } = self else { return false };
         let fixed = |path: &[Projection]| {
             path.iter().all(|p| !matches!(p, Projection::Index(Operand::Var(_) | Operand::Constant(_))))
         };
         match op {
             Op::Copy(_) | Op::Negate(_) | Op::Not(_) | Op::Compare(..) => true,
-            Op::Binary(op, ..) => {
-                matches!(op, Binary::Add | Binary::Multiply | Binary::And | Binary::Or)
+            Op::Binary(op, a, b) => {
+                // Next to a literal with a decimal point, it is no index.
+                let of_numbers = matches!(a, Operand::Number(_)) || matches!(b, Operand::Number(_));
+                of_numbers || matches!(op, Binary::Add | Binary::Multiply | Binary::And | Binary::Or)
             }
             Op::Get(_, path) | Op::Set(_, path, _) => fixed(path),
             Op::Array(_) | Op::Repeat(..) | Op::Tuple(_) | Op::Struct(..) => true,

@@ -59,6 +59,8 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let parsed = parse(attributes, item)?;
     let Parsed { item, signature, body } = &parsed;
     let ItemFn { attrs, vis, sig, block, .. } = item;
+    // What decides whether the function exists decides it for all that stands beside it.
+    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let name = &sig.ident;
     let scalar = &signature.scalar;
     let result = &signature.result;
@@ -114,6 +116,7 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
         }
     });
 
+    let place = place();
     let text = cuda_text(&parsed);
     let pieces = text.iter().map(cuda::Text::pieces);
     let primitive = signature.options.primitive;
@@ -128,11 +131,13 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
         #[allow(unused, clippy::all)]
         #forward
 
+        #(#conditions)*
         #[doc = #doc_type]
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug)]
         #vis struct #name {}
 
+        #(#conditions)*
         impl #name {
             #[doc = #doc_pullback]
             #[inline(always)]
@@ -141,6 +146,11 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
             #derived_pullback
         }
 
+        #(#conditions)*
+        #[cfg(test)]
+        ::pullback_kernel::rt::submit! { ::pullback_kernel::rt::Registered::new::<#name>() }
+
+        #(#conditions)*
         impl ::pullback_kernel::rt::Kernel for #name {
             type Arguments = (#(#types_f64,)*);
             type Output = #result_f64;
@@ -169,7 +179,7 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
             fn definition() -> &'static ::pullback_kernel::rt::Definition {
                 static DEFINITION: ::pullback_kernel::rt::Definition = ::pullback_kernel::rt::Definition {
                     name: #name_text,
-                    place: ::core::concat!(::core::file!(), ":", ::core::line!(), ":", ::core::column!()),
+                    place: #place,
                     primitive: #primitive,
                     texts: &[#(#pieces),*],
                 };
@@ -177,6 +187,13 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
             }
         }
     })
+}
+
+/// Where an item is, as an expression: with its name, what tells it from others.
+pub fn place() -> TokenStream {
+    quote! {
+        ::core::concat!(::core::module_path!(), ":", ::core::file!(), ":", ::core::line!(), ":", ::core::column!())
+    }
 }
 
 /// A call of the named pullback. That of a kernel with one argument returns its cotangent alone.

@@ -26,7 +26,7 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
                 self as u32
             }
             #[inline(always)]
-            fn from_index(index: u32) -> Self {
+            fn at<R: #rt::Real>(index: u32) -> Self {
                 match index {
                     #(#indices => #name::#variants,)*
                     _ => #name::#first,
@@ -40,6 +40,8 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
             fn plus(self, _: Self) -> Self { self }
             #[inline(always)]
             fn minus(self, _: Self) -> Self { self }
+            #[inline(always)]
+            fn keep(self, _: R::Mask) -> Self { self }
         }
         impl<R: #rt::Real> #rt::Compare<R> for #name {
             #[inline(always)]
@@ -64,6 +66,13 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
             #[inline(always)]
             fn parts<R: #rt::Real>(dual: Self) -> (Self, Self) { (dual, dual) }
             fn each<R: #rt::Real>(_: &mut Self, _: &mut impl FnMut(&mut R)) {}
+            fn each_index<R: #rt::Real>(
+                value: &mut Self,
+                visit: &mut impl FnMut(::core::option::Option<u32>, usize) -> usize,
+            ) {
+                let index = visit(::core::option::Option::Some(<Self as #rt::Kind>::COUNT), *value as usize);
+                *value = #rt::Kind::from_index(index as u32);
+            }
             fn c_type(_: &mut #rt::Source) -> ::std::string::String { "unsigned".into() }
         }
     })

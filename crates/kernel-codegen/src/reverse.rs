@@ -1,5 +1,7 @@
 //! The reverse of one operation, in no dialect: which cotangents it adds to which.
 
+use std::collections::BTreeSet;
+
 use syn::{Member, Path};
 
 use crate::ir::*;
@@ -37,6 +39,22 @@ pub enum From {
     Defined,
     /// The sum over the elements of `c_bar`, an array.
     Sum,
+}
+
+/// The variables whose cotangents something has been added to: the others are zero, and what they would do is left out.
+pub type Touched = BTreeSet<Var>;
+
+/// The variables that begin with each round of a loop, to declare cotangents for: the carried ones, and the index if
+/// something was added to it (indices in arithmetic have cotangents, which are ignored). They end with the round.
+pub fn inner_variables(index: Var, carried: &[Carried], touched: &mut Touched) -> BTreeSet<Var> {
+    let mut inner: BTreeSet<Var> = carried.iter().map(|c| c.inner).collect();
+    for var in &inner {
+        touched.remove(var);
+    }
+    if touched.remove(&index) {
+        inner.insert(index);
+    }
+    inner
 }
 
 /// The reverse of `op`.

@@ -11,7 +11,7 @@ use quote::{format_ident, quote_spanned};
 use syn::Lit;
 
 use crate::ir::*;
-use crate::reverse::{Addition, Define, From, reverse};
+use crate::reverse::{Addition, Define, From, Touched, inner_variables, reverse};
 
 /// Generated code: its names are hygienic, so that `condition` here is no `condition` of the user's.
 macro_rules! code {
@@ -22,9 +22,6 @@ pub struct Rust<'a> {
     pub body: &'a Body,
     pub scalar: &'a Ident,
 }
-
-/// The variables whose cotangents something has been added to: the others are zero, and what they would do is left out.
-type Touched = BTreeSet<Var>;
 
 impl Rust<'_> {
     /// The name of a variable. It is hygienic, so it cannot clash with a name of the user's.
@@ -39,8 +36,9 @@ impl Rust<'_> {
         Ident::new(&format!("{}_{var}_bar", variable.name), variable.span.resolved_at(Span::mixed_site()))
     }
 
+    /// A name of the generated code's own. Variables end in `_` and a number, or in that and `_bar`; this does not.
     fn local(&self, name: &str, k: usize) -> Ident {
-        format_ident!("{name}_{k}", span = Span::mixed_site())
+        format_ident!("{name}{k}", span = Span::mixed_site())
     }
 
     /// The body's statements and its result.
@@ -199,6 +197,7 @@ impl Rust<'_> {
     }
 
     /// The reverse pass of a block whose forward pass has run in the same scope, from the cotangents of its yields.
+    /// What it touches is left in `touched`, without the variables that end with the block.
     fn reverse_block(&self, block: &Block, seeds: &[TokenStream], touched: &mut Touched) -> TokenStream {
         let mut code = TokenStream::new();
         for (operand, seed) in block.yields.iter().zip(seeds) {
@@ -210,7 +209,7 @@ impl Rust<'_> {
         for statement in block.statements.iter().rev() {
             code.extend(self.reverse_statement(statement, touched));
         }
-        let defined: BTreeSet<Var> = block.defines().into_iter().filter(|v| touched.contains(v)).collect();
+        let defined: BTreeSet<Var> = block.defines().into_iter().filter(|v| touched.remove(v)).collect();
         let declare = self.declare_bars(&defined);
         code! { #declare #code }
     }
@@ -326,14 +325,12 @@ impl Rust<'_> {
             .iter()
             .map(|&out| {
                 let bar = self.bar_or_zero(out, touched);
-                code! { ::pullback_kernel::rt::mask::<#scalar, _>(mask, #bar) }
+                code! { ::pullback_kernel::rt::keep::<#scalar, _>(mask, #bar) }
             })
             .collect();
-        let mut inside = Touched::new();
-        let reverse = self.reverse_block(side, &seeds, &mut inside);
+        let mut outer = Touched::new();
+        let reverse = self.reverse_block(side, &seeds, &mut outer);
         let forward = self.block(side);
-        let defined: BTreeSet<Var> = side.defines().into_iter().collect();
-        let outer: BTreeSet<Var> = inside.difference(&defined).copied().collect();
         if outer.is_empty() {
             return code! {};
         }
@@ -345,7 +342,7 @@ impl Rust<'_> {
             .iter()
             .zip(&names)
             .map(|(bar, name)| {
-                let masked = code! { ::pullback_kernel::rt::mask::<#scalar, _>(mask, #name) };
+                let masked = code! { ::pullback_kernel::rt::keep::<#scalar, _>(mask, #name) };
                 self.add(&code! { #bar }, masked, false)
             })
             .collect();
@@ -384,15 +381,11 @@ impl Rust<'_> {
 
         // The cotangents that go round are set aside for each round, and added after it.
         let carried_seeds: Vec<_> = bars.iter().map(|bar| code! { #bar }).collect();
-        let inner: BTreeSet<Var> = carried.iter().map(|c| c.inner).collect();
         let reverse = self.reverse_block(body, &carried_seeds, touched);
+        let inner = inner_variables(index, carried, touched);
         let declare_inner = self.declare_bars(&inner);
         let inner_values: Vec<_> = carried.iter().map(|c| self.var(c.inner)).collect();
         let inner_bars: Vec<_> = carried.iter().map(|c| self.bar(c.inner)).collect();
-        for var in &inner {
-            touched.remove(var);
-        }
-
         let keep = |index: &Ident| code! { #(#saved[#index - #from] = #names;)* };
         let rounds = self.rounds(index, bounds, body, carried, keep);
         let statements = self.block(body);
@@ -470,7 +463,7 @@ impl Rust<'_> {
             }
             Op::Not(a) => {
                 let a = self.operand(a);
-                quote_spanned! {span=> !#a }
+                quote_spanned! {span=> ::pullback_kernel::rt::not::<#scalar>(#a) }
             }
             Op::Binary(op, a, b) => {
                 let (a, b) = (self.operand(a), self.operand(b));
@@ -484,8 +477,8 @@ impl Rust<'_> {
                         quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _, _>(#a, #b) }
                     }
                     Binary::Remainder => quote_spanned! {span=> #a % #b },
-                    Binary::And => quote_spanned! {span=> #a & #b },
-                    Binary::Or => quote_spanned! {span=> #a | #b },
+                    Binary::And => quote_spanned! {span=> ::pullback_kernel::rt::and::<#scalar>(#a, #b) },
+                    Binary::Or => quote_spanned! {span=> ::pullback_kernel::rt::or::<#scalar>(#a, #b) },
                 }
             }
             Op::Compare(op, a, b) => {

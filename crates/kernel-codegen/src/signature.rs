@@ -62,7 +62,12 @@ impl Signature {
     pub fn parse(attributes: TokenStream, item: &ItemFn) -> Result<Signature> {
         let options = Options::parse(attributes)?;
         let sig = &item.sig;
-        let refuse: [(Option<&dyn quote::ToTokens>, &str); 4] = [
+        let not_default: Option<&dyn quote::ToTokens> = match &sig.safety {
+            syn::Safety::Default => None,
+            word => Some(word),
+        };
+        let refuse: [(Option<&dyn quote::ToTokens>, &str); 5] = [
+            (not_default, "kernels touch no memory: remove the word"),
             (sig.constness.as_ref().map(|t| t as _), "a kernel is not `const`: remove the word"),
             (sig.asyncness.as_ref().map(|t| t as _), "a kernel is a pure function: remove `async`"),
             (sig.abi.as_ref().map(|t| t as _), "a kernel is a plain function: remove `extern`"),
@@ -157,6 +162,9 @@ fn argument(input: &FnArg) -> Result<Argument> {
             "a kernel is a free function: pass `self` as an ordinary argument",
         ));
     };
+    if let Some(attribute) = input.attrs.first() {
+        return Err(Error::new_spanned(attribute, "an argument of a kernel has no attributes: remove it"));
+    }
     refuse_borrows(&input.ty)?;
     match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Ok(Argument {
@@ -181,6 +189,8 @@ fn refuse_borrows(ty: &Type) -> Result<()> {
             ty,
             "a kernel takes numbers, vectors, arrays, structs of these, and indices",
         )),
+        Type::Group(group) => refuse_borrows(&group.elem),
+        Type::Paren(paren) => refuse_borrows(&paren.elem),
         Type::Array(array) => refuse_borrows(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(refuse_borrows),
         _ => Ok(()),

@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Member, Result};
 
 use crate::cuda::field;
+use crate::item::place;
 
 pub fn value(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
@@ -41,13 +42,14 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
     let fieldwise = |call: TokenStream| quote! { Self { #(#names: #call(self.#names, other.#names)),* } };
     let plus = fieldwise(quote! { #rt::Local::<#r>::plus });
     let minus = fieldwise(quote! { #rt::Local::<#r>::minus });
-    let add = quote! { Self { #(#names: self.#names + other.#names),* } };
-    let sub = quote! { Self { #(#names: self.#names - other.#names),* } };
     let first = names[0];
     let rest = &names[1..];
 
     let c_fields: Vec<String> = names.iter().map(|n| field(&Member::Named((*n).clone()))).collect();
     let c_name = name.to_string();
+    // A field may be called `dual`.
+    let parts: Vec<_> = (0..names.len()).map(|i| quote::format_ident!("parts{i}")).collect();
+    let place = place();
     Ok(quote! {
         impl<#r: #rt::Real> #rt::Local<#r> for #name<#r> {
             #[inline(always)]
@@ -58,6 +60,10 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
             fn plus(self, other: Self) -> Self { #plus }
             #[inline(always)]
             fn minus(self, other: Self) -> Self { #minus }
+            #[inline(always)]
+            fn keep(self, mask: #r::Mask) -> Self {
+                Self { #(#names: #rt::Local::<#r>::keep(self.#names, mask)),* }
+            }
         }
         impl<#r: #rt::Real> #rt::Blend<#r> for #name<#r> {
             #[inline(always)]
@@ -83,17 +89,17 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
         impl<#r: #rt::Real> ::core::ops::Add for #name<#r> {
             type Output = Self;
             #[inline(always)]
-            fn add(self, other: Self) -> Self { #add }
+            fn add(self, other: Self) -> Self { #rt::Local::<#r>::plus(self, other) }
         }
         impl<#r: #rt::Real> ::core::ops::Sub for #name<#r> {
             type Output = Self;
             #[inline(always)]
-            fn sub(self, other: Self) -> Self { #sub }
+            fn sub(self, other: Self) -> Self { #rt::Local::<#r>::minus(self, other) }
         }
         impl<#r: #rt::Real> ::core::ops::Neg for #name<#r> {
             type Output = Self;
             #[inline(always)]
-            fn neg(self) -> Self { Self { #(#names: -self.#names),* } }
+            fn neg(self) -> Self { #rt::Local::<#r>::minus(#rt::Local::<#r>::zero(), self) }
         }
         impl<#r: #rt::Real> ::core::ops::Mul<#r> for #name<#r> {
             type Output = Self;
@@ -113,8 +119,8 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
             }
             #[inline(always)]
             fn parts<#r: #rt::Real>(dual: #name<#rt::Dual<#r>>) -> (#name<#r>, #name<#r>) {
-                #(let #names = <#types_f64 as #rt::Argument>::parts::<#r>(dual.#names);)*
-                (#name { #(#names: #names.0),* }, #name { #(#names: #names.1),* })
+                #(let #parts = <#types_f64 as #rt::Argument>::parts::<#r>(dual.#names);)*
+                (#name { #(#names: #parts.0),* }, #name { #(#names: #parts.1),* })
             }
             #[inline(always)]
             fn each<#r: #rt::Real>(value: &mut #name<#r>, visit: &mut impl FnMut(&mut #r)) {
@@ -123,7 +129,7 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
             fn c_type(source: &mut #rt::Source) -> ::std::string::String {
                 static STRUCT: #rt::Struct = #rt::Struct {
                     name: #c_name,
-                    place: ::core::concat!(::core::file!(), ":", ::core::line!(), ":", ::core::column!()),
+                    place: #place,
                     fields: &[#((#c_fields, #rt::c_type::<#types_f64>)),*],
                 };
                 source.add_struct(&STRUCT)

@@ -125,6 +125,11 @@ pub fn check(function: &impl Function, x: &[f64]) -> Result<Report, Box<Report>>
 
 /// Checks `function` at `x`.
 pub fn check_with(function: &impl Function, x: &[f64], options: Options) -> Result<Report, Box<Report>> {
+    check_any(function, x, options)
+}
+
+// Compiled once, not once for each kernel.
+fn check_any(function: &dyn Function, x: &[f64], options: Options) -> Result<Report, Box<Report>> {
     let y = function.forward(x);
     let mut report = Report {
         name: function.name(),

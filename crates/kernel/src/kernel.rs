@@ -22,6 +22,11 @@ pub trait Argument: 'static {
     /// Calls `visit` with each number, in order; indices and kinds have none.
     fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R));
 
+    /// Replaces each index and kind, in order, by what `visit` makes of it; of a kind, `visit` is also told how many
+    /// there are.
+    fn each_index<R: Real>(_value: &mut Self::With<R>, _visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
+    }
+
     /// The type's name in C++, where the scalar is `R`; its definition is added to the source.
     fn c_type(source: &mut Source) -> String;
 }
@@ -52,14 +57,26 @@ pub fn numbers_mut<T: Value, R: Real>(value: &mut With<T, R>) -> &mut [R] {
     unsafe { std::slice::from_raw_parts_mut((&raw mut *value).cast::<R>(), T::LEN) }
 }
 
-/// A fieldless enum that kernels can `match` on: an index with names.
-pub trait Kind: Copy + Send + Sync + 'static {
-    /// How many variants.
+/// An index, or a fieldless enum that kernels can `match` on: an index with names.
+pub trait Kind: Argument + Copy + Send + Sync {
+    /// How many there are.
     const COUNT: u32;
-    /// The variant's place in the enum.
+    /// Its place.
     fn index(self) -> u32;
-    /// The variant at a place; the first where there is none.
-    fn from_index(index: u32) -> Self;
+    /// The one at a place; the first where there is none.
+    fn at<R: Real>(index: u32) -> With<Self, R>;
+}
+
+impl Kind for usize {
+    const COUNT: u32 = u32::MAX;
+    #[inline(always)]
+    fn index(self) -> u32 {
+        self as u32
+    }
+    #[inline(always)]
+    fn at<R: Real>(index: u32) -> usize {
+        index as usize
+    }
 }
 
 /// What `#[kernel]` makes of a function: its passes for any scalar, and its CUDA text.
@@ -146,6 +163,9 @@ impl Argument for usize {
         (dual, dual)
     }
     fn each<R: Real>(_: &mut usize, _: &mut impl FnMut(&mut R)) {}
+    fn each_index<R: Real>(value: &mut usize, visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
+        *value = visit(None, *value);
+    }
     fn c_type(_: &mut Source) -> String {
         "unsigned".into()
     }
@@ -173,6 +193,11 @@ impl<T: Argument, const N: usize> Argument for [T; N] {
     fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R)) {
         for i in 0..N {
             T::each::<R>(&mut value[i], visit);
+        }
+    }
+    fn each_index<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
+        for i in 0..N {
+            T::each_index::<R>(&mut value[i], visit);
         }
     }
     fn c_type(source: &mut Source) -> String {
@@ -215,6 +240,12 @@ macro_rules! tuples {
             #[inline(always)]
             fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R)) {
                 $($name::each::<R>(&mut value.$i, visit);)+
+            }
+            fn each_index<R: Real>(
+                value: &mut Self::With<R>,
+                visit: &mut impl FnMut(Option<u32>, usize) -> usize,
+            ) {
+                $($name::each_index::<R>(&mut value.$i, visit);)+
             }
             fn c_type(source: &mut Source) -> String {
                 let types = [$($name::c_type(source)),+];

@@ -9,6 +9,8 @@ pub mod gradcheck;
 mod kernel;
 pub mod math;
 mod operators;
+pub mod patterns;
+pub mod program;
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod rt;
@@ -21,6 +23,8 @@ pub use pullback_kernel_macro::{Kind, Value, kernel};
 /// What a file of kernels wants in scope.
 pub mod prelude {
     pub use crate::math::*;
+    pub use crate::program::{Buffer, Constant, Program, RunOptions, Workspace};
+    pub use crate::scalar::lanes::{Isa, Width};
     pub use crate::scalar::{Dual, Float, Real};
     pub use crate::{Argument, Kernel, Kind, Value, With, kernel};
 }

@@ -1,8 +1,11 @@
 //! What generated code calls. Not for people: its names follow what the macro writes.
 
+pub use crate::cuda::check::Registered;
 pub use crate::cuda::{CConstant, Definition, Piece, Source, Struct};
 pub use crate::kernel::{Argument, Kernel, Kind, Value, With};
 pub use crate::operators::{Linear, Over, Times};
+pub use inventory::submit;
+
 pub use crate::scalar::{Blend, Compare, Dual, Local, Mask, Real, accumulate, select, zero_like};
 
 /// A constant item in a kernel: `f64` becomes the scalar, indices and kinds stay.
@@ -51,8 +54,23 @@ pub fn subtract<R: Real, T: Local<R>>(bar: &mut T, contribution: T) {
 
 /// `value` in the lanes of the mask, zero in the others.
 #[inline(always)]
-pub fn mask<R: Real, T: Blend<R>>(mask: R::Mask, value: T) -> T {
-    T::select(mask, value, T::zero())
+pub fn keep<R: Real, T: Local<R>>(mask: R::Mask, value: T) -> T {
+    value.keep(mask)
+}
+
+#[inline(always)]
+pub fn not<R: Real>(a: R::Mask) -> R::Mask {
+    !a
+}
+
+#[inline(always)]
+pub fn and<R: Real>(a: R::Mask, b: R::Mask) -> R::Mask {
+    a & b
+}
+
+#[inline(always)]
+pub fn or<R: Real>(a: R::Mask, b: R::Mask) -> R::Mask {
+    a | b
 }
 
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::{BinOp, Error, Expr, Lit, Path, Result, UnOp};
 
 use super::{Lower, refuse};
@@ -30,14 +31,30 @@ impl Lower {
                 Op::Get(base, path)
             }
             Expr::Call(call) => self.call(call, out)?,
+            Expr::Array(array) if array.elems.is_empty() => {
+                return Err(Error::new_spanned(array, "an array in a kernel has at least one element"));
+            }
             Expr::Array(array) => Op::Array(self.all(&array.elems, out)?),
-            Expr::Repeat(repeat) => Op::Repeat(self.expression(&repeat.expr, out)?, (*repeat.len).clone()),
+            Expr::Repeat(repeat) => {
+                self.constant(&repeat.len)?;
+                Op::Repeat(self.expression(&repeat.expr, out)?, (*repeat.len).clone())
+            }
+            Expr::Tuple(tuple) if tuple.elems.is_empty() => {
+                return Err(Error::new_spanned(tuple, "`()` is no value in a kernel: remove it"));
+            }
             Expr::Tuple(tuple) => Op::Tuple(self.all(&tuple.elems, out)?),
             Expr::Struct(literal) => {
                 if let Some(rest) = &literal.rest {
                     return Err(Error::new_spanned(
                         rest,
                         "name every field: a kernel has no `..` in a struct",
+                    ));
+                }
+                let plain = literal.path.segments.iter().all(|s| s.arguments.is_none());
+                if literal.qself.is_some() || !plain {
+                    return Err(Error::new_spanned(
+                        &literal.path,
+                        "name the struct alone, `Name { .. }`: its scalar is this kernel's",
                     ));
                 }
                 let mut fields = Vec::new();
@@ -80,6 +97,22 @@ impl Lower {
         Ok(Operand::Constant(path.clone()))
     }
 
+    /// The length of an array: literals and constants.
+    fn constant(&self, length: &Expr) -> Result<()> {
+        struct Names<'a>(&'a Lower, Option<Error>);
+        impl<'ast> Visit<'ast> for Names<'_> {
+            fn visit_ident(&mut self, ident: &'ast syn::Ident) {
+                if self.0.find(ident).is_some() {
+                    let advice = "an array's length is a literal or a constant, `[x; 3]` or `[x; COUNT]`";
+                    self.1.get_or_insert_with(|| Error::new_spanned(ident, advice));
+                }
+            }
+        }
+        let mut names = Names(self, None);
+        names.visit_expr(length);
+        names.1.map_or(Ok(()), Err)
+    }
+
     /// A chain of fields and indices, down to what it starts from.
     fn part(&mut self, expr: &Expr, out: &mut Vec<Statement>) -> Result<(Operand, Vec<Projection>)> {
         match expr {
@@ -114,13 +147,20 @@ impl Lower {
                 "write numbers as literals, `0.5`, and functions by name, `sqrt(x)`",
             ));
         }
+        let types = path.segments.iter().rev().skip(1).any(|s| is_type_name(&s.ident));
+        if types {
+            return Err(Error::new_spanned(
+                path,
+                "kernels call free functions, not functions of a type: write a kernel, or `vec3(x, y, z)`",
+            ));
+        }
         if path.is_ident(&self.kernel) {
             return Err(Error::new_spanned(
                 path,
                 "a kernel cannot call itself: use a `for` with constant bounds",
             ));
         }
-        if path.segments.last().is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase)) {
+        if path.segments.last().is_some_and(|s| is_type_name(&s.ident)) {
             return Err(Error::new_spanned(
                 path,
                 "structs in kernels have named fields: write `Name { field: x }`",
@@ -156,6 +196,9 @@ impl Lower {
             _ => None,
         };
         let left = self.expression(&binary.left, out)?;
+        if let Some(op @ (Binary::And | Binary::Or)) = arithmetic {
+            return self.lazily(op, left, &binary.right, binary.op.span(), out);
+        }
         let right = self.expression(&binary.right, out)?;
         let op = match (comparison, arithmetic) {
             (Some(comparison), _) => Op::Compare(comparison, left, right),
@@ -170,6 +213,10 @@ impl Lower {
         let span: Span = binary.op.span();
         Ok(self.emit(op, "t", span, out))
     }
+}
+
+fn is_type_name(ident: &syn::Ident) -> bool {
+    ident.to_string().starts_with(char::is_uppercase)
 }
 
 /// `+=` and its like.

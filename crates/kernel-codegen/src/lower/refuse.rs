@@ -1,6 +1,45 @@
 //! What the language does not have, and what to write instead.
 
-use syn::{Error, Expr, Ident, Macro};
+use syn::visit::Visit;
+use syn::{Attribute, Error, Expr, Ident, Macro, Result};
+
+use super::Role;
+
+/// Attributes inside a body: `#[cfg]` would have to be obeyed, and the others change nothing.
+pub fn attributes(block: &syn::Block) -> Result<()> {
+    struct Attributes(Option<Error>);
+    impl<'ast> Visit<'ast> for Attributes {
+        fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+            let advice = "there are no attributes inside a kernel: put it above the kernel, or remove it";
+            self.0.get_or_insert_with(|| Error::new_spanned(attribute, advice));
+        }
+    }
+    let mut attributes = Attributes(None);
+    attributes.visit_block(block);
+    attributes.0.map_or(Ok(()), Err)
+}
+
+/// Why a variable cannot be assigned, if it cannot.
+pub fn assignment(ident: &Ident, role: Role) -> Option<Error> {
+    let advice = match role {
+        Role::Mutable => return None,
+        Role::Let => format!("`{ident}` is assigned again: declare it with `let mut {ident}`"),
+        Role::Argument => {
+            format!("the argument `{ident}` is assigned: write `mut {ident}` where it is declared")
+        }
+        Role::LoopIndex => {
+            format!("`{ident}` counts the rounds of its loop: change a `let mut` variable instead")
+        }
+    };
+    Some(Error::new_spanned(ident, advice))
+}
+
+pub fn unused(expr: &Expr) -> Error {
+    Error::new_spanned(
+        expr,
+        "this computes a value that nobody uses, and a kernel changes nothing else: bind it with `let`",
+    )
+}
 
 pub fn macro_call(mac: &Macro) -> Error {
     Error::new_spanned(mac, "a kernel computes and nothing else: remove the macro")

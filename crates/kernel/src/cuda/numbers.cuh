@@ -12,6 +12,15 @@ PB pb_tuple<double, double> pb_div_pullback(double a, double b, double c_bar) {
     return {a_bar, -((a / b) * a_bar)};
 }
 PB pb_tuple<unsigned, unsigned> pb_div_pullback(unsigned, unsigned, unsigned) { return {0u, 0u}; }
+template<class T, unsigned N, class R>
+PB pb_tuple<pb_array<T, N>, R> pb_mul_pullback(const pb_array<T, N>& a, R s, const pb_array<T, N>& c_bar) {
+    return {c_bar * s, pb_inner(a, c_bar)};
+}
+template<class T, unsigned N, class R>
+PB pb_tuple<pb_array<T, N>, R> pb_div_pullback(const pb_array<T, N>& a, R s, const pb_array<T, N>& c_bar) {
+    pb_array<T, N> a_bar = c_bar / s;
+    return {a_bar, -pb_inner(a / s, a_bar)};
+}
 
 // The primitives of math/functions.rs, with the same ties and special values.
 #define PB_FUNCTION(name, f32, f64) \

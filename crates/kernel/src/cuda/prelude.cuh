@@ -13,7 +13,7 @@
 #define PB_NAN (0.0 / 0.0)
 
 template<class T, unsigned N> struct pb_array {
-    T v[N];
+    T v[N > 0 ? N : 1];
     PB_MEMBER T& operator[](unsigned i) { return v[i]; }
     PB_MEMBER const T& operator[](unsigned i) const { return v[i]; }
 };
@@ -61,4 +61,31 @@ template<unsigned N, class T> PB pb_array<T, N> pb_repeat(T x) {
     pb_array<T, N> a;
     for (unsigned i = 0; i < N; ++i) a[i] = x;
     return a;
+}
+
+// Arrays are scaled, and added where they are fields of structs, element by element.
+template<class T, unsigned N> PB pb_array<T, N> operator+(pb_array<T, N> a, const pb_array<T, N>& b) {
+    for (unsigned i = 0; i < N; ++i) a[i] = a[i] + b[i];
+    return a;
+}
+template<class T, unsigned N> PB pb_array<T, N> operator-(pb_array<T, N> a, const pb_array<T, N>& b) {
+    for (unsigned i = 0; i < N; ++i) a[i] = a[i] - b[i];
+    return a;
+}
+template<class T, unsigned N> PB pb_array<T, N> operator-(pb_array<T, N> a) {
+    for (unsigned i = 0; i < N; ++i) a[i] = -a[i];
+    return a;
+}
+template<class T, unsigned N, class R> PB pb_array<T, N> operator*(pb_array<T, N> a, R s) {
+    for (unsigned i = 0; i < N; ++i) a[i] = a[i] * s;
+    return a;
+}
+template<class T, unsigned N, class R> PB pb_array<T, N> operator/(pb_array<T, N> a, R s) {
+    for (unsigned i = 0; i < N; ++i) a[i] = a[i] / s;
+    return a;
+}
+template<class T, unsigned N> PB auto pb_inner(const pb_array<T, N>& a, const pb_array<T, N>& b) {
+    auto sum = pb_zero_like(pb_inner(a[0], b[0]));
+    for (unsigned i = 0; i < N; ++i) sum = sum + pb_inner(a[i], b[i]);
+    return sum;
 }

@@ -117,21 +117,33 @@ impl Source {
             unique(definition.name, definition.place)
         };
         if self.done.insert(name.clone()) {
+            // Declared before what it calls, because a pullback can lead back to its function.
             for pieces in definition.texts {
-                let mut text = String::new();
-                for piece in *pieces {
-                    match piece {
-                        Piece::Text(part) => text.push_str(part),
-                        Piece::Name => text.push_str(&name),
-                        Piece::Callee(callee) => text.push_str(&self.add_kernel(callee())),
-                        Piece::Type(ty) => text.push_str(&ty(self)),
-                        Piece::Constant(constant) => text.push_str(&constant()),
-                    }
-                }
+                let (head, rest) = head(pieces);
+                let text = self.fill(&name, head) + rest + ";\n";
+                self.text.push_str(&text);
+            }
+            for pieces in definition.texts {
+                let text = self.fill(&name, pieces);
                 self.text.push_str(&text);
             }
         }
         name
+    }
+
+    /// The text of `pieces`, with what they name added before.
+    fn fill(&mut self, name: &str, pieces: &[Piece]) -> String {
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Name => text.push_str(name),
+                Piece::Callee(callee) => text.push_str(&self.add_kernel(callee())),
+                Piece::Type(ty) => text.push_str(&ty(self)),
+                Piece::Constant(constant) => text.push_str(&constant()),
+            }
+        }
+        text
     }
 
     /// Adds a struct and the fieldwise operations on it; returns its name in C++, at the scalar `R`.
@@ -222,6 +234,18 @@ impl Source {
             );
         }
     }
+}
+
+/// A function's pieces up to its body, and what is left of its head.
+fn head(pieces: &[Piece]) -> (&[Piece], &str) {
+    for (i, piece) in pieces.iter().enumerate() {
+        if let Piece::Text(text) = piece
+            && let Some((rest, _)) = text.split_once('{')
+        {
+            return (&pieces[..i], rest);
+        }
+    }
+    (pieces, "")
 }
 
 /// A name in C++ that no other kernel or struct has.

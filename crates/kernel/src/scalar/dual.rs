@@ -215,6 +215,10 @@ impl<S: Real> Local<Dual<S>> for DualMask<S::Mask> {
     fn minus(self, _: Self) -> Self {
         self
     }
+    #[inline(always)]
+    fn keep(self, _: Self) -> Self {
+        self
+    }
 }
 
 impl<S: Real> Blend<Dual<S>> for DualMask<S::Mask> {

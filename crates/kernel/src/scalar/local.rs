@@ -13,6 +13,8 @@ pub trait Local<R: Real>: Copy {
     fn plus(self, contribution: Self) -> Self;
     /// `self - contribution`, for cotangents.
     fn minus(self, contribution: Self) -> Self;
+    /// `self` in the lanes of the mask, zero in the others, for cotangents.
+    fn keep(self, mask: R::Mask) -> Self;
 }
 
 /// A value that an `if` can choose: lanes may take different sides, so that both are computed and blended.
@@ -57,6 +59,10 @@ impl<R: Real> Local<R> for R {
     fn minus(self, contribution: Self) -> Self {
         self - contribution
     }
+    #[inline(always)]
+    fn keep(self, mask: R::Mask) -> Self {
+        <R as Real>::select(mask, self, <R as Local<R>>::zero())
+    }
 }
 
 impl<R: Real> Blend<R> for R {
@@ -83,6 +89,13 @@ impl<R: Real, T: Local<R>, const N: usize> Local<R> for [T; N] {
     fn minus(mut self, contribution: Self) -> Self {
         for i in 0..N {
             self[i] = self[i].minus(contribution[i]);
+        }
+        self
+    }
+    #[inline(always)]
+    fn keep(mut self, mask: R::Mask) -> Self {
+        for i in 0..N {
+            self[i] = self[i].keep(mask);
         }
         self
     }
@@ -113,6 +126,10 @@ macro_rules! uniform {
             fn minus(self, _: Self) -> Self {
                 self
             }
+            #[inline(always)]
+            fn keep(self, _: R::Mask) -> Self {
+                self
+            }
         }
     )*};
 }
@@ -131,6 +148,10 @@ impl<R: Real<Mask = bool>> Local<R> for bool {
     fn minus(self, _: Self) -> Self {
         self
     }
+    #[inline(always)]
+    fn keep(self, _: bool) -> Self {
+        self
+    }
 }
 
 impl<R: Real<Mask = bool>> Blend<R> for bool {
@@ -147,6 +168,8 @@ impl<R: Real> Local<R> for () {
     fn plus(self, _: Self) -> Self {}
     #[inline(always)]
     fn minus(self, _: Self) -> Self {}
+    #[inline(always)]
+    fn keep(self, _: R::Mask) -> Self {}
 }
 
 macro_rules! tuples {
@@ -163,6 +186,10 @@ macro_rules! tuples {
             #[inline(always)]
             fn minus(self, contribution: Self) -> Self {
                 ($(self.$i.minus(contribution.$i),)+)
+            }
+            #[inline(always)]
+            fn keep(self, mask: R::Mask) -> Self {
+                ($(self.$i.keep(mask),)+)
             }
         }
 

@@ -169,7 +169,13 @@ impl<T: Register> Real for Lanes<T> {
 
 // SAFETY: transparent over a register, which promises the layout.
 unsafe impl<T: Register> Lane for Lanes<T> {
+    type Element = T::Float;
     const WIDTH: usize = T::WIDTH;
+
+    #[inline(always)]
+    fn splat(x: T::Float) -> Self {
+        Lanes(T::splat(x))
+    }
 
     #[inline(always)]
     unsafe fn load(source: *const T::Float) -> Self {
@@ -258,6 +264,10 @@ impl<T: Register> Local<Lanes<T>> for LaneMask<T> {
     }
     #[inline(always)]
     fn minus(self, _: Self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn keep(self, _: Self) -> Self {
         self
     }
 }

@@ -45,7 +45,7 @@ struct Lanes<'a, K> {
 
 impl<K: Kernel, S: Float> Driver<S> for Lanes<'_, K> {
     type Output = Vec<Found>;
-    fn run<L: Lane<Float = S>>(self) -> Vec<Found> {
+    fn run<L: Lane<Element = S>>(self) -> Vec<Found> {
         let load = |part: fn(&At) -> &[f64], i: usize| {
             let numbers: [S; 16] = std::array::from_fn(|lane| {
                 S::from_f64(part(if lane % 2 == 0 { self.even } else { self.odd })[i])
@@ -77,13 +77,13 @@ impl<K: Kernel, S: Float> Driver<S> for Lanes<'_, K> {
     }
 }
 
-fn lane_of<T: Argument, L: Lane>(mut value: With<T, L>, lane: usize) -> Vec<f64> {
+fn lane_of<T: Argument, L: Lane<Element: Float>>(mut value: With<T, L>, lane: usize) -> Vec<f64> {
     let mut numbers = Vec::new();
     T::each::<L>(&mut value, &mut |x| numbers.push(x.lane(lane).to_f64()));
     numbers
 }
 
-fn on<K: Kernel, S: Dispatch>(even: &At, odd: &At, isa: Isa, width: Width) -> Vec<Found> {
+fn on<K: Kernel, S: Dispatch + Float>(even: &At, odd: &At, isa: Isa, width: Width) -> Vec<Found> {
     S::dispatch(Lanes::<K> { even, odd, kernel: PhantomData }, isa, width)
 }
 
@@ -106,7 +106,7 @@ fn returns<K: Kernel>(at: &At, expected: &Found, regular: &[f64]) {
 }
 
 #[track_caller]
-fn returns_on<K: Kernel, S: Dispatch>(at: &At, expected: &Found, regular: &[f64]) {
+fn returns_on<K: Kernel, S: Dispatch + Float>(at: &At, expected: &Found, regular: &[f64]) {
     let beside = At { x: regular.to_vec(), ..at.clone() };
     let alone = on::<K, S>(&beside, &beside, Isa::Portable, Width::One).remove(0);
     let smooth = [&alone.y, &alone.x_bar, &alone.y_dot].into_iter().flatten().all(|x| x.is_finite());
@@ -368,7 +368,7 @@ fn no_nan_where_the_value_is_finite() {
     sweep! { length normalize normalize_quat quat_log }
 }
 
-fn sweep<K: Kernel, S: Dispatch>() {
+fn sweep<K: Kernel, S: Dispatch + Float>() {
     let (tiny, least, most) = if S::EPSILON > 1e-10 {
         (1e-45, f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX))
     } else {

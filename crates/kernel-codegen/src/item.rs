@@ -6,6 +6,7 @@ use syn::{Error, ItemFn, Path, Result};
 
 use crate::cuda::{self, Cuda};
 use crate::ir::Body;
+use crate::fuse::fuse;
 use crate::lower;
 use crate::rust::Rust;
 use crate::signature::Signature;
@@ -29,7 +30,11 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
             ));
         }
         true => None,
-        false => Some(lower::body(&item.sig.ident, &signature, &item.block)?),
+        false => {
+            let mut body = lower::body(&item.sig.ident, &signature, &item.block)?;
+            fuse(&mut body);
+            Some(body)
+        }
     };
     Ok(Parsed { item, signature, body })
 }

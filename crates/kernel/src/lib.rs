@@ -17,7 +17,7 @@ pub mod rt;
 pub mod scalar;
 
 pub use kernel::{Argument, Kernel, Kind, Value, With, numbers, numbers_mut};
-pub use operators::{Linear, Over, Times};
+pub use operators::{Linear, Over, Times, TimesAdd};
 pub use pullback_kernel_macro::{Kind, Value, kernel};
 
 /// What a file of kernels wants in scope.

@@ -3,7 +3,7 @@
 pub use crate::cuda::check::Registered;
 pub use crate::cuda::{CConstant, Definition, Piece, Source, Struct};
 pub use crate::kernel::{Argument, Kernel, Kind, Value, With};
-pub use crate::operators::{Linear, Over, Times};
+pub use crate::operators::{Linear, Over, Times, TimesAdd};
 pub use inventory::submit;
 
 pub use crate::scalar::{Blend, Compare, Dual, Local, Mask, Real, accumulate, select, zero_like};
@@ -121,6 +121,33 @@ pub fn times<R: Real, A: Times<R, B>, B>(a: A, b: B) -> A::Output {
 #[inline(always)]
 pub fn times_pullback<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
     a.times_pullback(b, out_bar)
+}
+
+/// (a_bar, b_bar) of c = a b, added to what they were; no longer needed bars may be zeros.
+#[inline(always)]
+pub fn times_pullback_add<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output, bars: (A, B)) -> (A, B) {
+    a.times_pullback_add(b, out_bar, bars)
+}
+
+#[inline(always)]
+pub fn times_plus<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
+    a.times_plus(b, c)
+}
+
+#[inline(always)]
+pub fn times_minus<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
+    a.times_minus(b, c)
+}
+
+#[inline(always)]
+pub fn minus_times<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
+    a.minus_times(b, c)
+}
+
+/// The cotangent -bar.
+#[inline(always)]
+pub fn negate<R: Real, T: Local<R>>(bar: T) -> T {
+    T::zero().minus(bar)
 }
 
 #[inline(always)]

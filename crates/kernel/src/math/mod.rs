@@ -36,6 +36,30 @@ macro_rules! product {
             fn times_pullback(self, rhs: $right<R>, out_bar: $out<R>) -> (Self, $right<R>) {
                 $kernel::pullback(self, rhs, out_bar)
             }
+            #[inline(always)]
+            fn times_pullback_add(
+                self,
+                rhs: $right<R>,
+                out_bar: $out<R>,
+                bars: (Self, $right<R>),
+            ) -> (Self, $right<R>) {
+                let (a_bar, b_bar) = $kernel::pullback(self, rhs, out_bar);
+                (bars.0 + a_bar, bars.1 + b_bar)
+            }
+        }
+        impl<R: Real> $crate::TimesAdd<R, $right<R>, $out<R>> for $left<R> {
+            #[inline(always)]
+            fn times_plus(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                $kernel(self, rhs) + c
+            }
+            #[inline(always)]
+            fn times_minus(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                $kernel(self, rhs) - c
+            }
+            #[inline(always)]
+            fn minus_times(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                c - $kernel(self, rhs)
+            }
         }
         impl<R: Real> ::core::ops::Mul<$right<R>> for $left<R> {
             type Output = $out<R>;
@@ -58,6 +82,30 @@ macro_rules! scaled_from_left {
             #[inline(always)]
             fn times_pullback(self, rhs: $ty<R>, out_bar: $ty<R>) -> (Self, $ty<R>) {
                 ($crate::Linear::inner(rhs, out_bar), $crate::Linear::scale(out_bar, self))
+            }
+            #[inline(always)]
+            fn times_pullback_add(
+                self,
+                rhs: $ty<R>,
+                out_bar: $ty<R>,
+                (s_bar, a_bar): (Self, $ty<R>),
+            ) -> (Self, $ty<R>) {
+                let s_bar = $crate::Linear::inner_add(rhs, out_bar, s_bar);
+                (s_bar, $crate::Linear::scale_add(out_bar, self, a_bar))
+            }
+        }
+        impl<R: Real> $crate::TimesAdd<R, $ty<R>, $ty<R>> for R {
+            #[inline(always)]
+            fn times_plus(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, self, c)
+            }
+            #[inline(always)]
+            fn times_minus(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, self, -c)
+            }
+            #[inline(always)]
+            fn minus_times(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, -self, c)
             }
         }
     )*};

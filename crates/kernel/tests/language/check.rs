@@ -126,7 +126,7 @@ impl Erased<'_> {
 const ELEMENTS: usize = 32;
 
 /// Lanes give the scalar's bits, forward and pullback, whichever sides of a branch they take.
-fn lanes<S: Dispatch>(name: &str, points: &[Point], scalar: Pass<S>, lanes: Lanes<'_, S>) {
+fn lanes<S: Dispatch + Float>(name: &str, points: &[Point], scalar: Pass<S>, lanes: Lanes<'_, S>) {
     let elements: Vec<Vec<S>> = (0..ELEMENTS)
         .map(|e| {
             // Repeated with other steps, so that points come side by side in several ways.
@@ -166,19 +166,19 @@ impl<K: Kernel, S: Float> Driver<S> for Run<'_, K, S> {
     /// The result and the arguments' cotangents of each element.
     type Output = Vec<(Vec<S>, Vec<S>)>;
 
-    fn run<L: Lane<Float = S>>(self) -> Self::Output {
-        groups::<L>(self.elements, self.indices, pass::<K, L>)
+    fn run<L: Lane<Element = S>>(self) -> Self::Output {
+        groups::<S, L>(self.elements, self.indices, pass::<K, L>)
     }
 }
 
 /// The elements, as many at once as there are lanes.
-fn groups<L: Lane>(
-    elements: &[Vec<L::Float>],
+fn groups<S: Float, L: Lane<Element = S>>(
+    elements: &[Vec<S>],
     indices: &[usize],
     pass: Pass<L>,
-) -> Vec<(Vec<L::Float>, Vec<L::Float>)> {
-    let side_by_side = |number: &dyn Fn(usize) -> L::Float| {
-        let mut row = [L::Float::default(); 16];
+) -> Vec<(Vec<S>, Vec<S>)> {
+    let side_by_side = |number: &dyn Fn(usize) -> S| {
+        let mut row = [S::default(); 16];
         for l in 0..L::WIDTH {
             row[l] = number(l);
         }
@@ -189,7 +189,7 @@ fn groups<L: Lane>(
     for start in (0..elements.len()).step_by(L::WIDTH) {
         let count = elements[start].len();
         let numbers: Vec<L> = (0..count).map(|i| side_by_side(&|l| elements[start + l][i])).collect();
-        let seeds = |i| side_by_side(&|l| L::Float::from_f64(seed(i, start + l)));
+        let seeds = |i| side_by_side(&|l| S::from_f64(seed(i, start + l)));
         let (values, bars) = pass(&numbers, indices, &seeds);
         for l in 0..L::WIDTH {
             let lane = |numbers: &[L]| numbers.iter().map(|x| x.lane(l)).collect();

@@ -27,6 +27,8 @@ pub unsafe trait Register: Copy + Debug + Send + Sync + 'static {
     fn sub(a: Self, b: Self) -> Self;
     fn mul(a: Self, b: Self) -> Self;
     fn div(a: Self, b: Self) -> Self;
+    /// a b + c with one rounding
+    fn mul_add(a: Self, b: Self, c: Self) -> Self;
     /// Flips the sign bit.
     fn neg(a: Self) -> Self;
     /// Clears the sign bit.
@@ -157,6 +159,10 @@ impl<T: Register> Real for Lanes<T> {
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         Lanes(T::splat(<T::Float as Real>::from_f64(x)))
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Lanes(T::mul_add(self.0, b.0, c.0))
     }
     #[inline(always)]
     fn select(mask: LaneMask<T>, a: Self, b: Self) -> Self {

@@ -158,8 +158,10 @@ pub fn inverse_sym3<R: Real>(s: Sym3<R>) -> Sym3<R> {
     if abs(d) > LEAST && abs(d) < f64::INFINITY {
         c / d
     } else {
-        // The determinant may have left the scalar's range: S⁻¹ = (S / m)⁻¹ / m, with m about |S|.
-        let m = size(vec3(s.xx, s.yy, s.zz)) + size(vec3(s.xy, s.xz, s.yz));
+        // The determinant may have left the scalar's range: S⁻¹ = (S / m)⁻¹ / m, with m about |S|. If not, it is 0,
+        // and m = 1 leaves it so: rounding in S / m could make an inverse where there is none.
+        let about = size(vec3(s.xx, s.yy, s.zz)) + size(vec3(s.xy, s.xz, s.yz));
+        let m = if about > 1e-12 && about < 1e12 { 1.0 } else { about };
         let b = s / m;
         let c = cofactors_sym3(b);
         c / (b.xx * c.xx + b.xy * c.xy + b.xz * c.xz) / m

@@ -312,8 +312,8 @@ impl Text {
         }
         let _ = write!(
             body,
-            "{begin}unsigned from = {slots}u{world} + ints[{starts}u{world} + v], to = {slots}u{world} + ints[{starts}u{world} + v + 1u];\n\
-             for (unsigned j = from; j < to; ++j) {{ {add}}}\n{end}",
+            "{begin}unsigned begin = {slots}u{world} + ints[{starts}u{world} + v], end = {slots}u{world} + ints[{starts}u{world} + v + 1u];\n\
+             for (unsigned j = begin; j < end; ++j) {{ {add}}}\n{end}",
             slots = table.slots,
             starts = table.starts,
         );

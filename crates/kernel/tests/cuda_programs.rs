@@ -86,7 +86,7 @@ fn everything(n: usize) -> Everything {
     let springs = p.corners("springs", &springs, n);
     let kinds: Vec<Shape> = (0..n - 1).map(|i| if i % 3 == 0 { Shape::Stiff } else { Shape::Soft }).collect();
     let kinds = p.indices(&kinds);
-    let contacts = p.list::<2>("contacts", n, n);
+    let contacts = p.list::<2>("contacts", n + 4, n);
     let parents: Vec<Option<usize>> = (0..n).map(|i| (i % 50 != 0).then(|| i - 1 - (i % 50) / 7)).collect();
     let tree = p.tree("tree", &parents);
 

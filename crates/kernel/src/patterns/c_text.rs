@@ -1,7 +1,7 @@
 //! What the C++ of ports is made of.
 
 use crate::cuda::Source;
-use crate::program::layout::{Layout, padded};
+use crate::program::layout::Layout;
 use crate::program::plan::TableRef;
 use crate::{Argument, Value};
 
@@ -85,7 +85,7 @@ impl CText<'_> {
 
     /// Rows of padded values are read and written 16 bytes at a time.
     fn in_rows<T: Value>(&self, layout: &Layout) -> bool {
-        self.worlds == 0 && layout.shift == 0 && layout.row == padded(T::LEN) && T::LEN > 1
+        self.worlds == 0 && layout.shift == 0 && layout.stride == 1 && layout.row % 4 == 0 && T::LEN > 1
     }
 
     fn address(&self, layout: &Layout, e: &str) -> String {

@@ -313,7 +313,7 @@ impl Text {
         let _ = write!(
             body,
             "{begin}unsigned begin = {slots}u{world} + ints[{starts}u{world} + v], end = {slots}u{world} + ints[{starts}u{world} + v + 1u];\n\
-             for (unsigned j = begin; j < end; ++j) {{ {add}}}\n{end}",
+             _Pragma(\"unroll 4\") for (unsigned j = begin; j < end; ++j) {{ {add}}}\n{end}",
             slots = table.slots,
             starts = table.starts,
         );

@@ -2,8 +2,8 @@
 //!
 //! A vertex's contributions are added in the order of their slots (element × arity + corner), whoever computes them. One
 //! thread adds as it goes. Of several, each does so for the vertices that only its elements touch; the others' have a row
-//! for each slot, and are added up in a last phase. On a GPU every contribution goes to a slot, and a second kernel sums
-//! the slots of each vertex. In the pullback gather and sum are exchanged.
+//! for each slot, and are added up in a last phase. On a GPU every contribution has a slot, those of a vertex side by side,
+//! and a second kernel sums them. In the pullback gather and sum are exchanged.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -133,8 +133,10 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
         format!("{ty} {name};\nPB_UNROLL for (unsigned k = 0; k < {N}u; ++k) {name}[k] = {value};\n")
     }
     fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        let (table, world) = text.table(self.table);
         let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
-        let store = text.store::<T>("scratch", &slot, &format!("e * {N}u + k"), &format!("{name}[k]"), true);
+        let position = format!("ints[{}u{world} + e * {N}u + k]", table.slots);
+        let store = text.store::<T>("scratch", &slot, &position, &format!("{name}[k]"), true);
         format!("PB_UNROLL for (unsigned k = 0; k < {N}u; ++k) {store}")
     }
 }

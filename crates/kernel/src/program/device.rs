@@ -271,53 +271,35 @@ impl Text {
             TableRef::Fixed(t) => inner.tables[t].vertices,
             TableRef::List(l) => inner.lists[l].vertices,
         };
-        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, v = i / {worlds}u;\n") } else { "unsigned v = i;\n".into() };
-        let mut body = split;
-        let (mut begin, mut add, mut end) = (String::new(), String::new(), String::new());
-        for (t, target) in sum.targets.iter().enumerate() {
-            // Whole rows in one world; number by number in a batch.
-            let numbers = if worlds > 0 { target.len / worlds } else { target.len };
-            let stride = worlds.max(1);
-            let at_world = if worlds > 0 { " + w" } else { "" };
-            let row = Layout { offset: 0, ..target.layout };
-            let place = format!("{}ull + (size_t)v * {}u{at_world}", target.layout.offset, row.row);
-            let array = format!("pb_array<{R}, {numbers}>", R = S::C_NAME);
-            let (load, store) = if worlds == 0 && numbers >= 4 {
-                (format!("pb_load_row<{array}>"), "pb_store_row")
-            } else {
-                (format!("pb_load<{array}>"), "pb_store")
-            };
-            let (slot_stride, field_stride) = if worlds == 0 && numbers >= 4 {
-                (String::new(), String::new())
-            } else {
-                (format!(", {stride}u"), format!(", {}u", target.layout.stride))
-            };
-            let field = field(pass);
+        // A thread for each number of a vertex's row: the rows of a vertex lie one after the other.
+        let row = sum.slot_row;
+        let by_node = matches!(sum.table, TableRef::Fixed(t) if inner.tables[t].corners.is_empty());
+        let world = if worlds > 0 && !world.is_empty() { world.replace("w *", &format!("(c % {worlds}u) *")) } else { String::new() };
+        let at = if by_node { format!("ints[{}u + j]", table.slots) } else { "j".to_owned() };
+        let mut body = format!("unsigned v = i / {row}u, c = i % {row}u;\n{R}* target;\nbool first;\n", R = S::C_NAME);
+        for target in &sum.targets {
             let _ = write!(
-                begin,
-                "{array} t{t}; {}",
-                if target.first {
-                    format!("pb_set_positive_zero<{R}>(t{t});\n", R = S::C_NAME)
-                } else {
-                    format!("t{t} = {load}({field} + {place}{field_stride});\n")
-                }
+                body,
+                "if (c >= {segment}u && c < {end}u) {{ target = {field} + {offset}ull + (size_t)v * {field_row}u + (c - {segment}u); first = {first}; }}\n",
+                segment = target.segment,
+                end = target.segment + target.len,
+                field = field(pass),
+                offset = target.layout.offset,
+                field_row = target.layout.row,
+                first = target.first,
             );
-            let _ = write!(
-                add,
-                "pb_add(t{t}, {load}(scratch + {}ull + (size_t)ints[j] * {}u{at_world}{slot_stride})); ",
-                sum.scratch + target.segment,
-                sum.slot_row
-            );
-            let _ = write!(end, "{store}({field} + {place}{field_stride}, t{t});\n");
         }
         let _ = write!(
             body,
-            "{begin}unsigned begin = {slots}u{world} + ints[{starts}u{world} + v], end = {slots}u{world} + ints[{starts}u{world} + v + 1u];\n\
-             _Pragma(\"unroll 4\") for (unsigned j = begin; j < end; ++j) {{ {add}}}\n{end}",
-            slots = table.slots,
+            "{R} sum = first ? {R}(0) : *target;\n\
+             unsigned begin = ints[{starts}u{world} + v], end = ints[{starts}u{world} + v + 1u];\n\
+             _Pragma(\"unroll 4\") for (unsigned j = begin; j < end; ++j) sum = sum + scratch[{scratch}ull + (size_t){at} * {row}u + c];\n\
+             *target = sum;\n",
+            R = S::C_NAME,
             starts = table.starts,
+            scratch = sum.scratch,
         );
-        self.launch(p, name, &function::<S>(name, &body), vertices * worlds.max(1), source);
+        self.launch(p, name, &function::<S>(name, &body), vertices * row, source);
     }
 
     fn launch(&mut self, p: usize, name: &str, text: &str, count: usize, source: &mut Source) {
@@ -393,6 +375,19 @@ fn padded_row(slot_stride: usize, numbers: usize) -> usize {
     if slot_stride == 1 { super::layout::padded(numbers) } else { numbers }
 }
 
+/// Where the contribution of each slot goes, so that those of a vertex lie one after the other; for a table without corners
+/// (the roots of a forest), which slots a vertex has.
+fn positions(table: &Table) -> Vec<u32> {
+    if table.corners.is_empty() {
+        return table.slots.clone();
+    }
+    let mut positions = vec![0; table.slots.len()];
+    for (position, &slot) in table.slots.iter().take(table.count * table.arity).enumerate() {
+        positions[slot as usize] = position as u32;
+    }
+    positions
+}
+
 /// Where index tables lie on the device, and what is in them.
 fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
     let mut data: Vec<u32> = Vec::new();
@@ -403,8 +398,8 @@ fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
         at
     };
     for table in &inner.tables {
-        let corners = push(&mut data, &table.corners);
-        let (starts, slots) = (push(&mut data, &table.starts), push(&mut data, &table.slots));
+        let (corners, starts) = (push(&mut data, &table.corners), push(&mut data, &table.starts));
+        let slots = push(&mut data, &positions(table));
         ints.tables.push(TableInts { corners, starts, slots, count: 0 });
     }
     for forest in &inner.forests {
@@ -422,8 +417,8 @@ fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
         let from = data.len();
         for table in &inner.lists {
             let count = push(&mut data, &[0]);
-            let corners = push(&mut data, &table.corners);
-            let (starts, slots) = (push(&mut data, &table.starts), push(&mut data, &table.slots));
+            let (corners, starts) = (push(&mut data, &table.corners), push(&mut data, &table.starts));
+            let slots = push(&mut data, &positions(table));
             if world == 0 {
                 ints.lists.push(TableInts { corners, starts, slots, count });
             }
@@ -666,6 +661,6 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         self.ints.write_at(at(place.count), &[table.count as u32])?;
         self.ints.write_at(at(place.corners), &table.corners)?;
         self.ints.write_at(at(place.starts), &table.starts)?;
-        Ok(self.ints.write_at(at(place.slots), &table.slots)?)
+        Ok(self.ints.write_at(at(place.slots), &positions(table))?)
     }
 }

@@ -4,6 +4,10 @@
 use crate::scalar::{Local, Real};
 
 /// A value that can be scaled: a vector of numbers, whatever it means.
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot multiply or divide `{Self}` by a number",
+    note = "numbers are written with a decimal point, `2.0`; integers are indices"
+)]
 pub trait Linear<R: Real>: Local<R> {
     /// s a
     fn scale(self, s: R) -> Self;

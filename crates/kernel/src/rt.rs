@@ -113,24 +113,62 @@ pub fn ne<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
     !a.eq(b)
 }
 
-#[inline(always)]
-pub fn times<R: Real, A: Times<R, B>, B>(a: A, b: B) -> A::Output {
-    a.times(b)
+/// Two factors. A pair, so that rustc sees both types before it looks for the product, and says which two do not fit.
+pub trait Factors<R: Real> {
+    type Output;
+    fn times(self) -> Self::Output;
+    fn pullback(self, out_bar: Self::Output) -> Self;
+}
+
+impl<R: Real, A: Times<R, B>, B> Factors<R> for (A, B) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn times(self) -> A::Output {
+        self.0.times(self.1)
+    }
+    #[inline(always)]
+    fn pullback(self, out_bar: A::Output) -> Self {
+        self.0.times_pullback(self.1, out_bar)
+    }
+}
+
+/// A dividend and a divisor.
+pub trait Quotient<R: Real> {
+    type Output;
+    fn over(self) -> Self::Output;
+    fn pullback(self, out_bar: Self::Output) -> Self;
+}
+
+impl<R: Real, A: Over<R, B>, B> Quotient<R> for (A, B) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn over(self) -> A::Output {
+        self.0.over(self.1)
+    }
+    #[inline(always)]
+    fn pullback(self, out_bar: A::Output) -> Self {
+        self.0.over_pullback(self.1, out_bar)
+    }
 }
 
 #[inline(always)]
-pub fn times_pullback<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
-    a.times_pullback(b, out_bar)
+pub fn times<R: Real, T: Factors<R>>(factors: T) -> T::Output {
+    factors.times()
 }
 
 #[inline(always)]
-pub fn over<R: Real, A: Over<R, B>, B>(a: A, b: B) -> A::Output {
-    a.over(b)
+pub fn times_pullback<R: Real, T: Factors<R>>(factors: T, out_bar: T::Output) -> T {
+    factors.pullback(out_bar)
 }
 
 #[inline(always)]
-pub fn over_pullback<R: Real, A: Over<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
-    a.over_pullback(b, out_bar)
+pub fn over<R: Real, T: Quotient<R>>(quotient: T) -> T::Output {
+    quotient.over()
+}
+
+#[inline(always)]
+pub fn over_pullback<R: Real, T: Quotient<R>>(quotient: T, out_bar: T::Output) -> T {
+    quotient.pullback(out_bar)
 }
 
 /// The sum of an array's elements: the cotangent of what `[x; N]` repeats.

@@ -201,8 +201,11 @@ impl Lower {
         }
         let right = self.expression(&binary.right, out)?;
         let op = match (comparison, arithmetic) {
-            (Some(comparison), _) => Op::Compare(comparison, left, right),
-            (None, Some(arithmetic)) => Op::Binary(arithmetic, left, right),
+            (Some(comparison), _) => {
+                self.arithmetic(Binary::Subtract, left.clone(), right.clone(), binary.op.span())?;
+                Op::Compare(comparison, left, right)
+            }
+            (None, Some(arithmetic)) => self.arithmetic(arithmetic, left, right, binary.op.span())?,
             (None, None) => {
                 return Err(Error::new_spanned(
                     &binary.op,

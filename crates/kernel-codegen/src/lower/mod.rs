@@ -5,6 +5,8 @@ mod control;
 mod expression;
 mod refuse;
 
+use std::collections::HashSet;
+
 use proc_macro2::Span;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -18,13 +20,17 @@ pub fn body(name: &Ident, signature: &Signature, block: &syn::Block) -> Result<B
     let mut lower = Lower {
         variables: Vec::new(),
         scope: Vec::new(),
+        numbers: HashSet::new(),
         scalar: signature.scalar.clone(),
         kernel: name.clone(),
     };
     refuse::attributes(block)?;
     for argument in &signature.arguments {
         let role = if argument.mutable { Role::Mutable } else { Role::Argument };
-        lower.declare(&argument.name, role);
+        let var = lower.declare(&argument.name, role);
+        if signature.holds_numbers(&argument.ty) {
+            lower.numbers.insert(var);
+        }
     }
     let arguments = lower.variables.len();
     let mut statements = Vec::new();
@@ -54,6 +60,8 @@ enum Role {
 struct Lower {
     variables: Vec<Variable>,
     scope: Vec<Binding>,
+    /// Variables that surely hold numbers and no index: for the message where an integer meets one.
+    numbers: HashSet<Var>,
     scalar: Ident,
     kernel: Ident,
 }
@@ -82,8 +90,42 @@ impl Lower {
     /// `let NAME = op`
     fn emit(&mut self, op: Op, name: &str, span: Span, out: &mut Vec<Statement>) -> Operand {
         let var = self.fresh(name, span);
+        if self.yields_number(&op) {
+            self.numbers.insert(var);
+        }
         out.push(Statement::Let { var, ty: None, op, span });
         Operand::Var(var)
+    }
+
+    fn is_number(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Var(var) => self.numbers.contains(var),
+            Operand::Number(_) => true,
+            Operand::Index(_) | Operand::Bool(_) | Operand::Constant(_) => false,
+        }
+    }
+
+    fn yields_number(&self, op: &Op) -> bool {
+        match op {
+            Op::Copy(a) | Op::Negate(a) | Op::Get(a, _) | Op::Repeat(a, _) => self.is_number(a),
+            Op::Binary(_, a, b) => self.is_number(a) || self.is_number(b),
+            Op::Array(elements) => elements.iter().any(|element| self.is_number(element)),
+            Op::Struct(..) => true,
+            Op::Set(..) | Op::Not(_) | Op::Compare(..) | Op::Call(..) | Op::Tuple(_) => false,
+        }
+    }
+
+    /// `a op b`, unless an integer stands where only a number can.
+    fn arithmetic(&self, op: Binary, a: Operand, b: Operand, span: Span) -> Result<Op> {
+        match (&a, &b) {
+            (Operand::Index(lit), number) | (number, Operand::Index(lit)) if self.is_number(number) => {
+                Err(refuse::arithmetic(op, Some(lit), span))
+            }
+            _ if op == Binary::Remainder && (self.is_number(&a) || self.is_number(&b)) => {
+                Err(refuse::arithmetic(op, None, span))
+            }
+            _ => Ok(Op::Binary(op, a, b)),
+        }
     }
 
     /// Lowers a block into `out`; its final expression, if it has one, is the value. The names it declares end
@@ -145,7 +187,8 @@ impl Lower {
                 let op = expression::assigning(&binary.op).unwrap_or(Binary::Add);
                 let old = self.expression(&binary.left, out)?;
                 let change = self.expression(&binary.right, out)?;
-                let value = self.emit(Op::Binary(op, old, change), "t", binary.op.span(), out);
+                let op = self.arithmetic(op, old, change, binary.op.span())?;
+                let value = self.emit(op, "t", binary.op.span(), out);
                 self.assign(&binary.left, value, out)?;
                 Ok(None)
             }
@@ -177,6 +220,9 @@ impl Lower {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
                 let span = ident.ident.span();
                 let var = self.fresh(&ident.ident.to_string(), span);
+                if self.is_number(&value) {
+                    self.numbers.insert(var);
+                }
                 out.push(Statement::Let { var, ty: ty.cloned(), op: Op::Copy(value), span });
                 let role = if ident.mutability.is_some() { Role::Mutable } else { Role::Let };
                 self.bind(&ident.ident, Operand::Var(var), role);
@@ -223,6 +269,9 @@ impl Lower {
     /// `let t: TYPE = value`
     fn typed(&mut self, ty: Type, value: Operand, span: Span, out: &mut Vec<Statement>) -> Operand {
         let var = self.fresh("t", span);
+        if self.is_number(&value) {
+            self.numbers.insert(var);
+        }
         out.push(Statement::Let { var, ty: Some(ty), op: Op::Copy(value), span });
         Operand::Var(var)
     }

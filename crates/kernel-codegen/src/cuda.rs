@@ -95,6 +95,22 @@ fn join(parts: impl IntoIterator<Item = Text>) -> Text {
     text
 }
 
+/// Lines indented by the braces around them, for people.
+pub fn indented(text: &str) -> String {
+    let mut depth: usize = 0;
+    let mut result = String::new();
+    for line in text.lines().map(str::trim) {
+        let closing = line.chars().take_while(|&c| c == '}').count();
+        let indent = if line.is_empty() { 0 } else { depth.saturating_sub(closing) };
+        result.push_str(&"    ".repeat(indent));
+        result.push_str(line);
+        result.push('\n');
+        let (open, close) = (line.matches('{').count(), line.matches('}').count());
+        depth = (depth + open).saturating_sub(close);
+    }
+    result
+}
+
 /// The most members that `pb_tuple` has; more are tuples of tuples.
 const TUPLE: usize = 12;
 

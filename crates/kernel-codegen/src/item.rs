@@ -37,7 +37,8 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
 pub fn readable_cuda(attributes: TokenStream, item: TokenStream) -> Result<String> {
     let parsed = parse(attributes, item)?;
     let text = cuda_text(&parsed).iter().map(cuda::Text::readable).collect::<Vec<_>>().join("\n");
-    Ok(text.replace('@', &parsed.item.sig.ident.to_string()))
+    let name = parsed.item.sig.ident.to_string();
+    Ok(cuda::indented(&text.replace('@', name.trim_start_matches("r#"))))
 }
 
 /// The forward pass (none for a primitive) and the pullback.

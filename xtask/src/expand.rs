@@ -193,8 +193,7 @@ fn pretty(mut items: Vec<Item>) -> String {
         Readable.visit_item_mut(item);
     }
     let file = items.iter().map(ToTokens::to_token_stream).collect::<TokenStream>();
-    let text = syn::parse2(file).map(|file| prettyplease::unparse(&file)).unwrap_or_default();
-    text.replace("::pullback_kernel::rt::", "")
+    syn::parse2(file).map(|file| prettyplease::unparse(&file)).unwrap_or_default()
 }
 
 /// Turns calls of the runtime back into the operators that they stand for.
@@ -242,6 +241,25 @@ impl VisitMut for Readable {
         match readable {
             Some(readable) => *expr = readable,
             None => without_turbofish(expr),
+        }
+    }
+
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        syn::visit_mut::visit_item_mut(self, item);
+        Plain.visit_item_mut(item);
+    }
+}
+
+/// Takes the runtime's path off names. Afterwards, because by that path [`Readable`] knows them.
+struct Plain;
+
+impl VisitMut for Plain {
+    fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        syn::visit_mut::visit_path_mut(self, path);
+        let runtime = path.segments.iter().map(|s| &s.ident).take(2).eq(["pullback_kernel", "rt"].iter());
+        if runtime {
+            path.leading_colon = None;
+            path.segments = path.segments.iter().skip(2).cloned().collect();
         }
     }
 }
@@ -315,6 +333,21 @@ mod tests {
             assert!(text.lines().any(|l| l == line), "no line `{line}` in:\n{text}");
         }
         assert!(!text.contains("pullback_kernel"), "{text}");
+        Ok(())
+    }
+
+    /// Ends with the fix, which is to copy what it prints.
+    #[test]
+    fn the_page_quotes_the_expansion() -> Result<()> {
+        let root = workspace::root();
+        let page = fs::read_to_string(root.join("docs/kernels.md"))?;
+        let kernels = kernels(&root)?;
+        let energy = kernels.iter().find(|kernel| kernel.name == "energy").context("energy")?;
+        let text = expand(energy)?;
+        for part in text.split("// ----").filter(|part| part.contains('\n')).skip(1) {
+            let code = part.split_once("\n\n").map_or(part, |(_, code)| code).trim();
+            assert!(page.contains(code), "docs/kernels.md does not quote this:\n{code}");
+        }
         Ok(())
     }
 

@@ -27,7 +27,8 @@ enum Part {
 
 impl Text {
     fn text(text: impl Into<String>) -> Text {
-        Text { parts: vec![Part::Text(text.into())] }
+        let text = text.into();
+        Text { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] } }
     }
 
     fn hole(piece: TokenStream, readable: String) -> Text {
@@ -41,6 +42,10 @@ impl Text {
                 (_, part) => self.parts.push(part),
             }
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// The `Piece`s as tokens.
@@ -384,17 +389,14 @@ impl Cuda<'_> {
                 }
                 let zeros = self.zero_untouched(outs, touched);
                 let seeds: Vec<_> = outs.iter().map(|&out| self.bar(out)).collect();
-                text![
-                    "{\n",
-                    zeros,
-                    "if (",
-                    self.operand(condition),
-                    ") {\n",
-                    self.reverse_side(then, &seeds, touched),
-                    "} else {\n",
-                    self.reverse_side(otherwise, &seeds, touched),
-                    "}\n}\n"
-                ]
+                let then = self.reverse_side(then, &seeds, touched);
+                let otherwise = self.reverse_side(otherwise, &seeds, touched);
+                let mut text = text!["if (", self.operand(condition), ") {\n", then, "}"];
+                if !otherwise.is_empty() {
+                    text.push(text![" else {\n", otherwise, "}"]);
+                }
+                text.push("\n".into());
+                if zeros.is_empty() { text } else { text!["{\n", zeros, text, "}\n"] }
             }
             Statement::Match { scrutinee, arms, outs, .. } => {
                 if !outs.iter().any(|out| touched.contains(out)) {
@@ -446,7 +448,7 @@ impl Cuda<'_> {
                 Define::Partials(kind, a, b) => {
                     let rule = if kind == Binary::Divide { "pb_div_pullback" } else { "pb_mul_pullback" };
                     text![
-                        format!("{{ auto defined = {rule}("),
+                        format!("{{\nauto defined = {rule}("),
                         self.operand(&a),
                         ", ",
                         self.operand(&b),
@@ -456,10 +458,10 @@ impl Cuda<'_> {
                 Define::Call(path, arguments) => {
                     let mut arguments: Vec<Text> = arguments.iter().map(|a| self.operand(a)).collect();
                     arguments.push(bar.clone().into());
-                    text!["{ auto defined = ", callee(&path), "_pullback<R>(", join(arguments), ");\n"]
+                    text!["{\nauto defined = ", callee(&path), "_pullback<R>(", join(arguments), ");\n"]
                 }
                 Define::Without(path) => text![
-                    format!("{{ auto defined = {bar};\npb_set_zero("),
+                    format!("{{\nauto defined = {bar};\npb_set_zero("),
                     self.project("defined".into(), &path),
                     ");\n"
                 ],

@@ -122,9 +122,9 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let pieces = text.iter().map(cuda::Text::pieces);
     let primitive = signature.options.primitive;
     let doc_type =
-        format!("The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
+        format!(" The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
     let doc_pullback =
-        format!("The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
+        format!(" The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
 
     Ok(quote! {
         #(#attrs)*

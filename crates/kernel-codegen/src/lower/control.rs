@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 use syn::{Error, Expr, Ident, Pat, Result, Stmt};
 
-use super::{Binding, Lower, Role, expression, refuse};
+use super::{Binding, Lower, Role, TEMPORARY, expression, refuse};
 use crate::ir::*;
 
 /// One side of an `if`, or one arm of a `match`.
@@ -53,7 +53,7 @@ impl Lower {
             // Cheaper than a branch, and nobody can tell.
             out.extend(branch.block.statements);
             let right = branch.value.unwrap_or(Operand::Bool(true));
-            return Ok(self.emit(Op::Binary(op, left, right), "t", span, out));
+            return Ok(self.emit(Op::Binary(op, left, right), TEMPORARY, span, out));
         }
         let decided = Branch {
             block: Block { statements: Vec::new(), yields: Vec::new() },
@@ -166,7 +166,7 @@ impl Lower {
         for (block, value) in blocks.iter_mut().zip(values) {
             block.yields.push(value);
         }
-        let var = self.fresh("t", span);
+        let var = self.fresh(TEMPORARY, span);
         if number {
             self.numbers.insert(var);
         }

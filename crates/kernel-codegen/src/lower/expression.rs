@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{BinOp, Error, Expr, Lit, Path, Result, UnOp};
 
-use super::{Lower, refuse};
+use super::{Lower, TEMPORARY, refuse};
 use crate::ir::*;
 
 impl Lower {
@@ -73,7 +73,7 @@ impl Lower {
             }
             _ => return Err(refuse::expression(expr)),
         };
-        Ok(self.emit(op, "t", span, out))
+        Ok(self.emit(op, TEMPORARY, span, out))
     }
 
     fn all<'a>(
@@ -214,7 +214,7 @@ impl Lower {
             }
         };
         let span: Span = binary.op.span();
-        Ok(self.emit(op, "t", span, out))
+        Ok(self.emit(op, TEMPORARY, span, out))
     }
 }
 

@@ -40,6 +40,9 @@ pub fn body(name: &Ident, signature: &Signature, block: &syn::Block) -> Result<B
     Ok(Body { variables: lower.variables, arguments, block: Block { statements, yields: vec![result] } })
 }
 
+/// The name of what has none.
+const TEMPORARY: &str = "t";
+
 /// What a name stands for at this point of the body.
 #[derive(Clone)]
 struct Binding {
@@ -188,7 +191,7 @@ impl Lower {
                 let old = self.expression(&binary.left, out)?;
                 let change = self.expression(&binary.right, out)?;
                 let op = self.arithmetic(op, old, change, binary.op.span())?;
-                let value = self.emit(op, "t", binary.op.span(), out);
+                let value = self.emit(op, TEMPORARY, binary.op.span(), out);
                 self.assign(&binary.left, value, out)?;
                 Ok(None)
             }
@@ -218,12 +221,7 @@ impl Lower {
     ) -> Result<()> {
         match pat {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
-                let span = ident.ident.span();
-                let var = self.fresh(&ident.ident.to_string(), span);
-                if self.is_number(&value) {
-                    self.numbers.insert(var);
-                }
-                out.push(Statement::Let { var, ty: ty.cloned(), op: Op::Copy(value), span });
+                let var = self.named(&ident.ident, value, ty, out);
                 let role = if ident.mutability.is_some() { Role::Mutable } else { Role::Let };
                 self.bind(&ident.ident, Operand::Var(var), role);
                 Ok(())
@@ -243,7 +241,7 @@ impl Lower {
                 let value = self.typed(parse_quote!((#(#parts,)*)), value, tuple.span(), out);
                 for (i, part) in tuple.elems.iter().enumerate() {
                     let path = vec![Projection::Field(syn::Member::from(i))];
-                    let value = self.emit(Op::Get(value.clone(), path), "t", part.span(), out);
+                    let value = self.emit(Op::Get(value.clone(), path), TEMPORARY, part.span(), out);
                     self.pattern(part, value, None, out)?;
                 }
                 Ok(())
@@ -254,7 +252,7 @@ impl Lower {
                 for (i, part) in slice.elems.iter().enumerate() {
                     let index = Operand::Index(syn::Lit::Int(syn::LitInt::new(&i.to_string(), part.span())));
                     let path = vec![Projection::Index(index)];
-                    let value = self.emit(Op::Get(value.clone(), path), "t", part.span(), out);
+                    let value = self.emit(Op::Get(value.clone(), path), TEMPORARY, part.span(), out);
                     self.pattern(part, value, None, out)?;
                 }
                 Ok(())
@@ -266,9 +264,30 @@ impl Lower {
         }
     }
 
+    /// `let NAME: ty = value`. A value that was just computed takes the name itself.
+    fn named(&mut self, ident: &Ident, value: Operand, ty: Option<&Type>, out: &mut Vec<Statement>) -> Var {
+        let span = ident.span();
+        if let (Operand::Var(var), Some(Statement::Let { var: last, ty: last_ty @ None, .. })) =
+            (&value, out.last_mut())
+            && var == last
+            && self.variables[*var].name == TEMPORARY
+        {
+            *last_ty = ty.cloned();
+            let name = ident.to_string().trim_start_matches("r#").to_owned();
+            self.variables[*var] = Variable { name, span };
+            return *var;
+        }
+        let var = self.fresh(&ident.to_string(), span);
+        if self.is_number(&value) {
+            self.numbers.insert(var);
+        }
+        out.push(Statement::Let { var, ty: ty.cloned(), op: Op::Copy(value), span });
+        var
+    }
+
     /// `let t: TYPE = value`
     fn typed(&mut self, ty: Type, value: Operand, span: Span, out: &mut Vec<Statement>) -> Operand {
-        let var = self.fresh("t", span);
+        let var = self.fresh(TEMPORARY, span);
         if self.is_number(&value) {
             self.numbers.insert(var);
         }
@@ -283,12 +302,12 @@ impl Lower {
         if let Some(error) = refuse::assignment(&ident, self.scope[binding].role) {
             return Err(error);
         }
-        let op = if path.is_empty() {
-            Op::Copy(value)
+        self.scope[binding].value = if path.is_empty() {
+            Operand::Var(self.named(&ident, value, None, out))
         } else {
-            Op::Set(self.scope[binding].value.clone(), path, value)
+            let op = Op::Set(self.scope[binding].value.clone(), path, value);
+            self.emit(op, &ident.to_string(), ident.span(), out)
         };
-        self.scope[binding].value = self.emit(op, &ident.to_string(), ident.span(), out);
         Ok(())
     }
 

@@ -26,11 +26,6 @@ enum Part {
 }
 
 impl Text {
-    fn text(text: impl Into<String>) -> Text {
-        let text = text.into();
-        Text { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] } }
-    }
-
     fn hole(piece: TokenStream, readable: String) -> Text {
         Text { parts: vec![Part::Hole(piece, readable)] }
     }
@@ -79,13 +74,13 @@ macro_rules! text {
 
 impl std::convert::From<&str> for Text {
     fn from(text: &str) -> Text {
-        Text::text(text)
+        text.to_owned().into()
     }
 }
 
 impl std::convert::From<String> for Text {
     fn from(text: String) -> Text {
-        Text::text(text)
+        Text { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] } }
     }
 }
 

@@ -276,7 +276,7 @@ impl Lower {
                 Ok(vec![Operand::Constant(ident.ident.clone().into())])
             }
             Pat::Guard(guard) => {
-                Err(Error::new_spanned(&guard.if_token, "an arm has no `if`: put the `if` into its body"))
+                Err(Error::new_spanned(guard.if_token, "an arm has no `if`: put the `if` into its body"))
             }
             Pat::Paren(paren) => self.choices(&paren.pat),
             Pat::Or(or) => {

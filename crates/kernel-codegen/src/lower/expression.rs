@@ -172,7 +172,7 @@ impl Lower {
     fn binary(&mut self, binary: &syn::ExprBinary, out: &mut Vec<Statement>) -> Result<Operand> {
         if assigning(&binary.op).is_some() {
             return Err(Error::new_spanned(
-                &binary.op,
+                binary.op,
                 "an assignment is a statement of its own: end it with `;`",
             ));
         }
@@ -208,7 +208,7 @@ impl Lower {
             (None, Some(arithmetic)) => self.arithmetic(arithmetic, left, right, binary.op.span())?,
             (None, None) => {
                 return Err(Error::new_spanned(
-                    &binary.op,
+                    binary.op,
                     "kernels compute with real numbers: there are no bit operations",
                 ));
             }

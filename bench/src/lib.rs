@@ -3,6 +3,8 @@
 //! Each benchmark is one binary in `src/bin`, run by `cargo xtask bench NAME` in turn with its peer,
 //! `bench/peers/NAME.py`. A case reads SIZE-OR-MODEL/PASS/VARIANT, for example `10000/forward/scalar`.
 
+pub mod scene;
+
 use std::time::{Duration, Instant};
 
 /// Whether the run should be short: `--quick` was passed on.

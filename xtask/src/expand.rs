@@ -211,10 +211,13 @@ impl VisitMut for Readable {
             (["pullback_kernel", "rt", "Real", "from_f64"], [number]) => Some(number_without_suffix(number)),
             (["pullback_kernel", "rt", "constant" | "condition" | "bit"], [value]) => Some((*value).clone()),
             (["pullback_kernel", "rt", name], [Expr::Tuple(pair)]) => {
-                let (a, b) = (pair.elems.first(), pair.elems.last());
-                match *name {
-                    "times" => Some(parse_quote!(#a * #b)),
-                    "over" => Some(parse_quote!(#a / #b)),
+                let parts: Vec<&Expr> = pair.elems.iter().collect();
+                match (*name, parts.as_slice()) {
+                    ("times", [a, b]) => Some(parse_quote!(#a * #b)),
+                    ("over", [a, b]) => Some(parse_quote!(#a / #b)),
+                    ("times_plus", [a, b, c]) => Some(parse_quote!(#a * #b + #c)),
+                    ("times_minus", [a, b, c]) => Some(parse_quote!(#a * #b - #c)),
+                    ("minus_times", [a, b, c]) => Some(parse_quote!(#c - #a * #b)),
                     _ => None,
                 }
             }

@@ -440,14 +440,27 @@ impl Cuda<'_> {
         let mut text = Text::default();
         if let Some(define) = reverse.define {
             text.push(match define {
-                Define::Partials(kind, a, b) => {
-                    let rule = if kind == Binary::Divide { "pb_div_pullback" } else { "pb_mul_pullback" };
+                Define::Quotient(a, b) => text![
+                    "{\nauto defined = pb_div_pullback(",
+                    self.operand(&a),
+                    ", ",
+                    self.operand(&b),
+                    format!(", {bar});\n")
+                ],
+                Define::Product { a, b, negative } => {
+                    let mut before = |operand: &Operand| match operand {
+                        Operand::Var(var) if reverse.additions.iter().any(|x| x.replaces(*var)) => {
+                            touched.insert(*var);
+                            Text::from(self.bar(*var))
+                        }
+                        other => text!["pb_zero_like(", self.operand(other), ")"],
+                    };
+                    let (a_bar, b_bar) = (before(&a), before(&b));
+                    let bar = if negative { format!("pb_negate({bar})") } else { bar.clone() };
                     text![
-                        format!("{{\nauto defined = {rule}("),
-                        self.operand(&a),
-                        ", ",
-                        self.operand(&b),
-                        format!(", {bar});\n")
+                        "{\nauto defined = pb_mul_pullback_add(",
+                        join([self.operand(&a), self.operand(&b), bar.into(), a_bar, b_bar]),
+                        ");\n"
                     ]
                 }
                 Define::Call(path, arguments) => {
@@ -467,6 +480,10 @@ impl Cuda<'_> {
             let from = match from {
                 From::Bar(path) => self.project(bar.clone().into(), path),
                 From::Part(i) => format!("defined._{i}").into(),
+                From::Replacing(i) => {
+                    text.push(format!("{} = defined._{i};\n", self.bar(*to)).into());
+                    continue;
+                }
                 From::Defined => "defined".into(),
                 From::Sum => format!("pb_sum({bar})").into(),
             };
@@ -571,6 +588,14 @@ impl Cuda<'_> {
                 // `bool & bool` is an `int` in C++.
                 let value = infix(a, op, b);
                 if matches!(op, "&" | "|") { auto(text!["bool(", value, ")"]) } else { auto(value) }
+            }
+            Op::Fused(fused, a, b, c) => {
+                let rule = match fused {
+                    Fused::TimesPlus => "pb_times_plus",
+                    Fused::TimesMinus => "pb_times_minus",
+                    Fused::MinusTimes => "pb_minus_times",
+                };
+                auto(text![rule, "(", join([self.operand(a), self.operand(b), self.operand(c)]), ")"])
             }
             Op::Compare(op, a, b) => {
                 let op = match op {

@@ -10,6 +10,8 @@ pub type Var = usize;
 pub struct Variable {
     /// What the user calls it, or `t`.
     pub name: String,
+    /// Is it a part of an expression, and has no name of its own?
+    pub temporary: bool,
     pub span: Span,
 }
 
@@ -65,6 +67,8 @@ pub enum Op {
     Negate(Operand),
     Not(Operand),
     Binary(Binary, Operand, Operand),
+    /// A product with one addend, rounded once: `a * b + c` and its like, made by `fuse`.
+    Fused(Fused, Operand, Operand, Operand),
     Compare(Comparison, Operand, Operand),
     /// `a.field[index]...`
     Get(Operand, Vec<Projection>),
@@ -86,6 +90,14 @@ pub enum Binary {
     Remainder,
     And,
     Or,
+}
+
+/// a b + c, a b - c, c - a b.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Fused {
+    TimesPlus,
+    TimesMinus,
+    MinusTimes,
 }
 
 #[derive(Clone, Copy)]
@@ -143,6 +155,7 @@ impl Statement {
                 let of_numbers = matches!(a, Operand::Number(_)) || matches!(b, Operand::Number(_));
                 of_numbers || matches!(op, Binary::Add | Binary::Multiply | Binary::And | Binary::Or)
             }
+            Op::Fused(fused, ..) => *fused == Fused::TimesPlus,
             Op::Get(_, path) | Op::Set(_, path, _) => fixed(path),
             Op::Array(_) | Op::Repeat(..) | Op::Tuple(_) | Op::Struct(..) => true,
             Op::Call(..) => false,

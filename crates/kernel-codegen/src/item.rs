@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{Error, ItemFn, Path, Result};
 
 use crate::cuda::{self, Cuda};
+use crate::fuse::fuse;
 use crate::ir::Body;
 use crate::lower;
 use crate::rust::Rust;
@@ -29,7 +30,11 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
             ));
         }
         true => None,
-        false => Some(lower::body(&item.sig.ident, &signature, &item.block)?),
+        false => {
+            let mut body = lower::body(&item.sig.ident, &signature, &item.block)?;
+            fuse(&mut body);
+            Some(body)
+        }
     };
     Ok(Parsed { item, signature, body })
 }

@@ -26,7 +26,7 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
                 self as u32
             }
             #[inline(always)]
-            fn from_index(index: u32) -> Self {
+            fn at<R: #rt::Real>(index: u32) -> Self {
                 match index {
                     #(#indices => #name::#variants,)*
                     _ => #name::#first,
@@ -71,7 +71,7 @@ pub fn kind(item: TokenStream) -> Result<TokenStream> {
                 visit: &mut impl FnMut(::core::option::Option<u32>, usize) -> usize,
             ) {
                 let index = visit(::core::option::Option::Some(<Self as #rt::Kind>::COUNT), *value as usize);
-                *value = #rt::Kind::from_index(index as u32);
+                *value = <Self as #rt::Kind>::at::<f64>(index as u32);
             }
             fn c_type(_: &mut #rt::Source) -> ::std::string::String { "unsigned".into() }
         }

@@ -2,12 +2,14 @@
 //!
 //! 1. `signature`: the function's scalar, arguments and result;
 //! 2. `lower`: its body to single assignment (`ir`), refusing what the language does not have;
-//! 3. `rust` and `cuda`: the forward and the reverse pass in the two dialects;
-//! 4. `item`: the function, its pullback and its CUDA definition as Rust items.
+//! 3. `fuse`: `a * b + c` becomes one operation;
+//! 4. `rust` and `cuda`: the forward and the reverse pass in the two dialects;
+//! 5. `item`: the function, its pullback and its CUDA definition as Rust items.
 //!
 //! There is no type inference here: rustc's traits and C++'s overloads choose the types.
 
 mod cuda;
+mod fuse;
 mod ir;
 mod item;
 mod kind;

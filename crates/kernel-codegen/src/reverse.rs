@@ -14,8 +14,10 @@ pub struct Reverse {
 }
 
 pub enum Define {
-    /// One partial per factor, (a_bar, b_bar), of a product or quotient.
-    Partials(Binary, Operand, Operand),
+    /// (a_bar, b_bar) of a quotient.
+    Quotient(Operand, Operand),
+    /// (a_bar, b_bar) after the partials of a product, of -c_bar if `negative`, have been added to them.
+    Product { a: Operand, b: Operand, negative: bool },
     /// One cotangent per argument, from the callee's pullback.
     Call(Path, Vec<Operand>),
     /// `c_bar` with the part at the path set to zero.
@@ -30,11 +32,20 @@ pub struct Addition {
     pub from: From,
 }
 
+impl Addition {
+    /// Does it give `var` a new cotangent, rather than adding to the old one?
+    pub fn replaces(&self, var: Var) -> bool {
+        self.to == var && matches!(self.from, From::Replacing(_))
+    }
+}
+
 pub enum From {
     /// A part of `c_bar`, or all of it.
     Bar(Vec<Projection>),
     /// Part `i` of what was defined.
     Part(usize),
+    /// Part `i` of what was defined, which holds what was there before: it replaces it.
+    Replacing(usize),
     /// What was defined.
     Defined,
     /// The sum over the elements of `c_bar`, an array.
@@ -77,10 +88,21 @@ pub fn reverse(op: &Op) -> Reverse {
             add(a, &[], false, From::Bar(vec![]));
             add(b, &[], true, From::Bar(vec![]));
         }
-        Op::Binary(op @ (Binary::Multiply | Binary::Divide), a, b) => {
+        Op::Binary(Binary::Multiply, a, b) => {
+            product(a, b, &mut add);
+            define = Some(Define::Product { a: a.clone(), b: b.clone(), negative: false });
+        }
+        Op::Fused(fused, a, b, c) => {
+            // The addend last: in `x * y + x` it must not be replaced by what the product makes of x_bar.
+            product(a, b, &mut add);
+            add(c, &[], *fused == Fused::TimesMinus, From::Bar(vec![]));
+            let negative = *fused == Fused::MinusTimes;
+            define = Some(Define::Product { a: a.clone(), b: b.clone(), negative });
+        }
+        Op::Binary(Binary::Divide, a, b) => {
             add(a, &[], false, From::Part(0));
             add(b, &[], false, From::Part(1));
-            define = Some(Define::Partials(*op, a.clone(), b.clone()));
+            define = Some(Define::Quotient(a.clone(), b.clone()));
         }
         // Remainders are of indices, the others are of truth values: neither has a derivative.
         Op::Binary(Binary::Remainder | Binary::And | Binary::Or, ..) | Op::Not(_) | Op::Compare(..) => {}
@@ -113,10 +135,25 @@ pub fn reverse(op: &Op) -> Reverse {
             }
         }
     }
+    // x * x: both partials are for one cotangent, so that neither can hold it.
+    if let Some(Define::Product { a: Operand::Var(a), b: Operand::Var(b), .. }) = &define
+        && a == b
+    {
+        for addition in &mut additions {
+            if let From::Replacing(i) = addition.from {
+                addition.from = From::Part(i);
+            }
+        }
+    }
     if additions.is_empty() {
         define = None;
     }
     Reverse { define, additions }
+}
+
+fn product(a: &Operand, b: &Operand, add: &mut impl FnMut(&Operand, &[Projection], bool, From)) {
+    add(a, &[], false, From::Replacing(0));
+    add(b, &[], false, From::Replacing(1));
 }
 
 /// The index `i` as a literal.

@@ -267,17 +267,29 @@ impl Rust<'_> {
         let bar = self.bar(var);
         let reverse = reverse(op);
         let define = reverse.define.map(|define| match define {
-            Define::Partials(kind, a, b) => {
+            Define::Quotient(a, b) => {
                 let (a, b) = (self.operand_at(&a, span), self.operand_at(&b, span));
-                let rule = match kind {
-                    Binary::Divide => code! { over_pullback },
-                    _ => code! { times_pullback },
+                let partials = quote_spanned! {span=> ::pullback_kernel::rt::over_pullback::<#scalar, _>((#a, #b), #bar) };
+                code! { let defined = #partials; }
+            }
+            Define::Product { a, b, negative } => {
+                // Where both factors are one variable, its cotangent is added to afterwards.
+                let mut before = |operand: &Operand| match operand {
+                    Operand::Var(var) if reverse.additions.iter().any(|x| x.replaces(*var)) => {
+                        touched.insert(*var);
+                        let bar = self.bar(*var);
+                        code! { #bar }
+                    }
+                    _ => code! { ::pullback_kernel::rt::zero::<#scalar, _>() },
                 };
-                {
-                    let partials =
-                        quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _>((#a, #b), #bar) };
-                    code! { let defined = #partials; }
-                }
+                let (a_bar, b_bar) = (before(&a), before(&b));
+                let (a, b) = (self.operand_at(&a, span), self.operand_at(&b, span));
+                let bar = match negative {
+                    true => code! { ::pullback_kernel::rt::negate::<#scalar, _>(#bar) },
+                    false => code! { #bar },
+                };
+                let rule = quote_spanned! {span=> ::pullback_kernel::rt::times_pullback_add::<#scalar, _> };
+                code! { let defined = #rule((#a, #b), #bar, (#a_bar, #b_bar)); }
             }
             Define::Call(path, arguments) => {
                 let arguments = self.operands(&arguments);
@@ -299,6 +311,10 @@ impl Rust<'_> {
                 From::Part(i) => {
                     let i = syn::Index::from(*i);
                     code! { defined.#i }
+                }
+                From::Replacing(i) => {
+                    let (i, bar) = (syn::Index::from(*i), self.bar(*to));
+                    return code! { #bar = defined.#i; };
                 }
                 From::Defined => code! { defined },
                 From::Sum => code! { ::pullback_kernel::rt::sum::<#scalar, _, _>(#bar) },
@@ -482,6 +498,11 @@ impl Rust<'_> {
                     Binary::Or => quote_spanned! {span=> ::pullback_kernel::rt::or::<#scalar>(#a, #b) },
                 }
             }
+            Op::Fused(fused, a, b, c) => {
+                let operands = [a, b, c].map(|operand| self.operand_at(operand, span));
+                let rule = Ident::new(fused_name(*fused), span);
+                quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _>((#(#operands),*)) }
+            }
             Op::Compare(op, a, b) => {
                 let (a, b) = (self.operand_at(a, span), self.operand_at(b, span));
                 let (name, a, b) = match op {
@@ -587,5 +608,13 @@ impl Rust<'_> {
                 code! { #base[#index] }
             }
         })
+    }
+}
+
+fn fused_name(fused: Fused) -> &'static str {
+    match fused {
+        Fused::TimesPlus => "times_plus",
+        Fused::TimesMinus => "times_minus",
+        Fused::MinusTimes => "minus_times",
     }
 }

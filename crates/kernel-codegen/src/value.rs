@@ -51,8 +51,6 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
     let fieldwise = |call: TokenStream| quote! { Self { #(#names: #call(self.#names, other.#names)),* } };
     let plus = fieldwise(quote! { #rt::Local::<#r>::plus });
     let minus = fieldwise(quote! { #rt::Local::<#r>::minus });
-    let first = names[0];
-    let rest = &names[1..];
 
     let c_fields: Vec<String> = names.iter().map(|n| field(&Member::Named((*n).clone()))).collect();
     let c_name = name.to_string();
@@ -90,10 +88,16 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
                 Self { #(#names: #rt::Linear::<#r>::divide(self.#names, s)),* }
             }
             #[inline(always)]
-            fn inner(self, other: Self) -> #r {
-                #rt::Linear::<#r>::inner(self.#first, other.#first)
-                    #(+ #rt::Linear::<#r>::inner(self.#rest, other.#rest))*
+            fn scale_add(self, s: #r, c: Self) -> Self {
+                Self { #(#names: #rt::Linear::<#r>::scale_add(self.#names, s, c.#names)),* }
             }
+            #[inline(always)]
+            fn inner_add(self, other: Self, sum: #r) -> #r {
+                #(let sum = #rt::Linear::<#r>::inner_add(self.#names, other.#names, sum);)*
+                sum
+            }
+            #[inline(always)]
+            fn negative(self) -> Self { -self }
         }
         impl<#r: #rt::Real> ::core::ops::Add for #name<#r> {
             type Output = Self;

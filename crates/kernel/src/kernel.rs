@@ -57,14 +57,26 @@ pub fn numbers_mut<T: Value, R: Real>(value: &mut With<T, R>) -> &mut [R] {
     unsafe { std::slice::from_raw_parts_mut((&raw mut *value).cast::<R>(), T::LEN) }
 }
 
-/// A fieldless enum that kernels can `match` on: an index with names.
-pub trait Kind: Copy + Send + Sync + 'static {
-    /// How many variants.
+/// An index, or a fieldless enum that kernels can `match` on: an index with names.
+pub trait Kind: Argument + Copy + Send + Sync {
+    /// How many there are.
     const COUNT: u32;
-    /// The variant's place in the enum.
+    /// Its place.
     fn index(self) -> u32;
-    /// The variant at a place; the first where there is none.
-    fn from_index(index: u32) -> Self;
+    /// The one at a place; the first where there is none.
+    fn at<R: Real>(index: u32) -> With<Self, R>;
+}
+
+impl Kind for usize {
+    const COUNT: u32 = u32::MAX;
+    #[inline(always)]
+    fn index(self) -> u32 {
+        self as u32
+    }
+    #[inline(always)]
+    fn at<R: Real>(index: u32) -> usize {
+        index as usize
+    }
 }
 
 /// What `#[kernel]` makes of a function: its passes for any scalar, and its CUDA text.

@@ -9,18 +9,22 @@ pub mod gradcheck;
 mod kernel;
 pub mod math;
 mod operators;
+pub mod patterns;
+pub mod program;
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod rt;
 pub mod scalar;
 
 pub use kernel::{Argument, Kernel, Kind, Value, With, numbers, numbers_mut};
-pub use operators::{Linear, Over, Times};
+pub use operators::{Linear, Over, Times, TimesAdd};
 pub use pullback_kernel_macro::{Kind, Value, kernel};
 
 /// What a file of kernels wants in scope.
 pub mod prelude {
     pub use crate::math::*;
+    pub use crate::program::{Buffer, Constant, Program, RunOptions, Workspace};
+    pub use crate::scalar::lanes::{Isa, Width};
     pub use crate::scalar::{Dual, Float, Real};
     pub use crate::{Argument, Kernel, Kind, Value, With, kernel};
 }

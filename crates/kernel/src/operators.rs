@@ -11,10 +11,22 @@ use crate::scalar::{Local, Real};
 pub trait Linear<R: Real>: Local<R> {
     /// s a
     fn scale(self, s: R) -> Self;
+    /// s a + c, each number with one rounding
+    fn scale_add(self, s: R, c: Self) -> Self;
     /// a / s
     fn divide(self, s: R) -> Self;
+    /// sum + Σ aᵢ bᵢ, in order, each step with one rounding
+    fn inner_add(self, other: Self, sum: R) -> R;
     /// Σ aᵢ bᵢ
-    fn inner(self, other: Self) -> R;
+    #[inline(always)]
+    fn inner(self, other: Self) -> R {
+        self.inner_add(other, R::zero())
+    }
+    /// -a
+    #[inline(always)]
+    fn negative(self) -> Self {
+        self.scale(R::from_f64(-1.0))
+    }
 }
 
 impl<R: Real> Linear<R> for R {
@@ -27,8 +39,16 @@ impl<R: Real> Linear<R> for R {
         self / s
     }
     #[inline(always)]
-    fn inner(self, other: Self) -> R {
-        self * other
+    fn scale_add(self, s: R, c: Self) -> Self {
+        self.mul_add(s, c)
+    }
+    #[inline(always)]
+    fn inner_add(self, other: Self, sum: R) -> R {
+        self.mul_add(other, sum)
+    }
+    #[inline(always)]
+    fn negative(self) -> Self {
+        -self
     }
 }
 
@@ -48,10 +68,16 @@ impl<R: Real, T: Linear<R>, const N: usize> Linear<R> for [T; N] {
         self
     }
     #[inline(always)]
-    fn inner(self, other: Self) -> R {
-        let mut sum = R::zero();
+    fn scale_add(mut self, s: R, c: Self) -> Self {
         for i in 0..N {
-            sum = sum + self[i].inner(other[i]);
+            self[i] = self[i].scale_add(s, c[i]);
+        }
+        self
+    }
+    #[inline(always)]
+    fn inner_add(self, other: Self, mut sum: R) -> R {
+        for i in 0..N {
+            sum = self[i].inner_add(other[i], sum);
         }
         sum
     }
@@ -70,6 +96,8 @@ pub trait Times<R: Real, Rhs>: Copy {
     fn times(self, rhs: Rhs) -> Self::Output;
     /// (a_bar, b_bar) of c = a b
     fn times_pullback(self, rhs: Rhs, out_bar: Self::Output) -> (Self, Rhs);
+    /// (a_bar, b_bar) of c = a b, added to what they were
+    fn times_pullback_add(self, rhs: Rhs, out_bar: Self::Output, bars: (Self, Rhs)) -> (Self, Rhs);
 }
 
 /// c = s a:  a_bar = s c_bar,  s_bar = a·c_bar
@@ -83,6 +111,53 @@ impl<R: Real, T: Linear<R>> Times<R, R> for T {
     fn times_pullback(self, s: R, out_bar: T) -> (T, R) {
         (out_bar.scale(s), self.inner(out_bar))
     }
+    #[inline(always)]
+    fn times_pullback_add(self, s: R, out_bar: T, (a_bar, s_bar): (T, R)) -> (T, R) {
+        (out_bar.scale_add(s, a_bar), self.inner_add(out_bar, s_bar))
+    }
+}
+
+/// `a * b + c`, `a * b - c` and `c - a * b` of the language: with one rounding for numbers and what they scale.
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot add a product of `{Self}` and `{Rhs}` to a `{Addend}`"
+)]
+pub trait TimesAdd<R: Real, Rhs, Addend>: Times<R, Rhs> {
+    /// a b + c
+    fn times_plus(self, rhs: Rhs, c: Addend) -> Self::Output;
+    /// a b - c
+    fn times_minus(self, rhs: Rhs, c: Addend) -> Self::Output;
+    /// c - a b
+    fn minus_times(self, rhs: Rhs, c: Addend) -> Self::Output;
+}
+
+impl<R: Real, T: Linear<R>> TimesAdd<R, R, T> for T {
+    #[inline(always)]
+    fn times_plus(self, s: R, c: T) -> T {
+        self.scale_add(s, c)
+    }
+    #[inline(always)]
+    fn times_minus(self, s: R, c: T) -> T {
+        self.scale_add(s, c.negative())
+    }
+    #[inline(always)]
+    fn minus_times(self, s: R, c: T) -> T {
+        self.scale_add(-s, c)
+    }
+}
+
+impl<R: Real> TimesAdd<R, usize, usize> for usize {
+    #[inline(always)]
+    fn times_plus(self, rhs: usize, c: usize) -> usize {
+        self * rhs + c
+    }
+    #[inline(always)]
+    fn times_minus(self, rhs: usize, c: usize) -> usize {
+        self * rhs - c
+    }
+    #[inline(always)]
+    fn minus_times(self, rhs: usize, c: usize) -> usize {
+        c - self * rhs
+    }
 }
 
 impl<R: Real> Times<R, usize> for usize {
@@ -93,6 +168,10 @@ impl<R: Real> Times<R, usize> for usize {
     }
     #[inline(always)]
     fn times_pullback(self, _: usize, _: usize) -> (usize, usize) {
+        (0, 0)
+    }
+    #[inline(always)]
+    fn times_pullback_add(self, _: usize, _: usize, _: (usize, usize)) -> (usize, usize) {
         (0, 0)
     }
 }

@@ -3,7 +3,7 @@
 pub use crate::cuda::check::Registered;
 pub use crate::cuda::{CConstant, Definition, Piece, Source, Struct};
 pub use crate::kernel::{Argument, Kernel, Kind, Value, With};
-pub use crate::operators::{Linear, Over, Times};
+pub use crate::operators::{Linear, Over, Times, TimesAdd};
 pub use inventory::submit;
 
 pub use crate::scalar::{Blend, Compare, Dual, Local, Mask, Real, accumulate, select, zero_like};
@@ -114,10 +114,10 @@ pub fn ne<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
 }
 
 /// Two factors. A pair, so that rustc sees both types before it looks for the product, and says which two do not fit.
-pub trait Factors<R: Real> {
+pub trait Factors<R: Real>: Sized {
     type Output;
     fn times(self) -> Self::Output;
-    fn pullback(self, out_bar: Self::Output) -> Self;
+    fn pullback_add(self, out_bar: Self::Output, bars: Self) -> Self;
 }
 
 impl<R: Real, A: Times<R, B>, B> Factors<R> for (A, B) {
@@ -127,8 +127,32 @@ impl<R: Real, A: Times<R, B>, B> Factors<R> for (A, B) {
         self.0.times(self.1)
     }
     #[inline(always)]
-    fn pullback(self, out_bar: A::Output) -> Self {
-        self.0.times_pullback(self.1, out_bar)
+    fn pullback_add(self, out_bar: A::Output, bars: Self) -> Self {
+        self.0.times_pullback_add(self.1, out_bar, bars)
+    }
+}
+
+/// Two factors and an addend.
+pub trait Fused<R: Real> {
+    type Output;
+    fn times_plus(self) -> Self::Output;
+    fn times_minus(self) -> Self::Output;
+    fn minus_times(self) -> Self::Output;
+}
+
+impl<R: Real, A: TimesAdd<R, B, C>, B, C> Fused<R> for (A, B, C) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn times_plus(self) -> A::Output {
+        self.0.times_plus(self.1, self.2)
+    }
+    #[inline(always)]
+    fn times_minus(self) -> A::Output {
+        self.0.times_minus(self.1, self.2)
+    }
+    #[inline(always)]
+    fn minus_times(self) -> A::Output {
+        self.0.minus_times(self.1, self.2)
     }
 }
 
@@ -156,9 +180,34 @@ pub fn times<R: Real, T: Factors<R>>(factors: T) -> T::Output {
     factors.times()
 }
 
+/// (a_bar, b_bar) of c = a b, added to what they were; bars that nobody needs may be zeros.
 #[inline(always)]
-pub fn times_pullback<R: Real, T: Factors<R>>(factors: T, out_bar: T::Output) -> T {
-    factors.pullback(out_bar)
+pub fn times_pullback_add<R: Real, T: Factors<R>>(factors: T, out_bar: T::Output, bars: T) -> T {
+    factors.pullback_add(out_bar, bars)
+}
+
+/// a b + c
+#[inline(always)]
+pub fn times_plus<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.times_plus()
+}
+
+/// a b - c
+#[inline(always)]
+pub fn times_minus<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.times_minus()
+}
+
+/// c - a b
+#[inline(always)]
+pub fn minus_times<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.minus_times()
+}
+
+/// The cotangent -bar.
+#[inline(always)]
+pub fn negate<R: Real, T: Local<R>>(bar: T) -> T {
+    T::zero().minus(bar)
 }
 
 #[inline(always)]

@@ -132,7 +132,7 @@ impl Random {
 }
 
 /// Runs `driver` on every lane type that this machine has, and checks that all answers are that of one lane.
-fn same_on_all<S: Dispatch, D: Driver<S, Output = Vec<S>> + Copy>(
+fn same_on_all<S: Dispatch + Float, D: Driver<S, Output = Vec<S>> + Copy>(
     driver: D,
     label: impl Fn(usize) -> String,
 ) {
@@ -161,7 +161,7 @@ struct Operations<'a, S>(&'a [S], &'a [S]);
 impl<S: Float> Driver<S> for Operations<'_, S> {
     type Output = Vec<S>;
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) -> Vec<S> {
+    fn run<L: Lane<Element = S>>(self) -> Vec<S> {
         let count = self.0.len();
         let mut results = vec![S::default(); NAMES.len() * count];
         for i in (0..count).step_by(L::WIDTH) {
@@ -184,7 +184,7 @@ struct Duals<'a, S>(&'a [S], &'a [S]);
 impl<S: Float> Driver<S> for Duals<'_, S> {
     type Output = Vec<S>;
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) -> Vec<S> {
+    fn run<L: Lane<Element = S>>(self) -> Vec<S> {
         let count = self.0.len();
         let mut results = vec![S::default(); 2 * NAMES.len() * count];
         for i in (0..count).step_by(L::WIDTH) {
@@ -203,7 +203,7 @@ impl<S: Float> Driver<S> for Duals<'_, S> {
     }
 }
 
-fn operations_are_the_scalars<S: Dispatch>() {
+fn operations_are_the_scalars<S: Dispatch + Float>() {
     let (a, b) = pairs::<S>();
     let count = a.len();
     same_on_all(Operations(&a, &b), |i| {
@@ -231,7 +231,7 @@ struct Signs;
 impl<S: Float> Driver<S> for Signs {
     type Output = ();
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) {
+    fn run<L: Lane<Element = S>>(self) {
         for x in [0.0, 1.0, f64::NAN, f64::INFINITY] {
             let (plus, minus) = (L::from_f64(x), -L::from_f64(x));
             let (twice, abs) = (-minus, minus.abs());
@@ -257,7 +257,7 @@ struct Masks;
 impl<S: Float> Driver<S> for Masks {
     type Output = ();
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) {
+    fn run<L: Lane<Element = S>>(self) {
         for count in 0..20 {
             let mask = L::first(count);
             let ones = <L as Real>::select(mask, L::from_f64(1.0), L::from_f64(0.0));
@@ -298,7 +298,7 @@ struct Rows;
 impl<S: Float> Driver<S> for Rows {
     type Output = ();
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) {
+    fn run<L: Lane<Element = S>>(self) {
         const ROWS: [usize; 16] = [35, 3, 60, 7, 21, 99, 14, 28, 90, 47, 53, 11, 70, 74, 83, 66];
         let mut source = [S::default(); 103];
         for i in 0..source.len() {

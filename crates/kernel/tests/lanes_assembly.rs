@@ -39,7 +39,7 @@ fn normalize<R: Real>(d: [R; 4]) -> [R; 4] {
 impl<S: Float> Driver<S> for Directions<'_, S> {
     type Output = ();
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) {
+    fn run<L: Lane<Element = S>>(self) {
         for [from, to] in self.edges {
             // SAFETY: rows and targets are inside the vectors of `run_all`.
             unsafe {
@@ -61,7 +61,7 @@ impl<S: Float> Driver<S> for Directions<'_, S> {
     }
 }
 
-fn run_all<S: Dispatch>() {
+fn run_all<S: Dispatch + Float>() {
     let points: Vec<S> = (0..256).map(|i| S::from_f64(((i * 37) % 101) as f64)).collect();
     let from: [usize; 16] = std::array::from_fn(|l| 4 * l);
     let to: [usize; 16] = std::array::from_fn(|l| 4 * (63 - l));

@@ -71,7 +71,8 @@ struct Lower {
 
 impl Lower {
     fn fresh(&mut self, name: &str, span: Span) -> Var {
-        self.variables.push(Variable { name: name.trim_start_matches("r#").to_owned(), span });
+        let name = name.trim_start_matches("r#").to_owned();
+        self.variables.push(Variable { name, temporary: false, span });
         self.variables.len() - 1
     }
 
@@ -93,6 +94,7 @@ impl Lower {
     /// `let NAME = op`
     fn emit(&mut self, op: Op, name: &str, span: Span, out: &mut Vec<Statement>) -> Operand {
         let var = self.fresh(name, span);
+        self.variables[var].temporary = name == TEMPORARY;
         if self.yields_number(&op) {
             self.numbers.insert(var);
         }
@@ -111,7 +113,7 @@ impl Lower {
     fn yields_number(&self, op: &Op) -> bool {
         match op {
             Op::Copy(a) | Op::Negate(a) | Op::Get(a, _) | Op::Repeat(a, _) => self.is_number(a),
-            Op::Binary(_, a, b) => self.is_number(a) || self.is_number(b),
+            Op::Binary(_, a, b) | Op::Fused(_, a, b, _) => self.is_number(a) || self.is_number(b),
             Op::Array(elements) => elements.iter().any(|element| self.is_number(element)),
             Op::Struct(..) => true,
             Op::Set(..) | Op::Not(_) | Op::Compare(..) | Op::Call(..) | Op::Tuple(_) => false,
@@ -270,11 +272,11 @@ impl Lower {
         if let (Operand::Var(var), Some(Statement::Let { var: last, ty: last_ty @ None, .. })) =
             (&value, out.last_mut())
             && var == last
-            && self.variables[*var].name == TEMPORARY
+            && self.variables[*var].temporary
         {
             *last_ty = ty.cloned();
             let name = ident.to_string().trim_start_matches("r#").to_owned();
-            self.variables[*var] = Variable { name, span };
+            self.variables[*var] = Variable { name, temporary: false, span };
             return *var;
         }
         let var = self.fresh(&ident.to_string(), span);

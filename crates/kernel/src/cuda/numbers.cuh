@@ -1,25 +1,55 @@
 
 // c = a b and c = a / b of numbers, in the order of operators.rs; indices have no cotangents.
-PB pb_tuple<float, float> pb_mul_pullback(float a, float b, float c_bar) { return {c_bar * b, a * c_bar}; }
-PB pb_tuple<double, double> pb_mul_pullback(double a, double b, double c_bar) { return {c_bar * b, a * c_bar}; }
-PB pb_tuple<unsigned, unsigned> pb_mul_pullback(unsigned, unsigned, unsigned) { return {0u, 0u}; }
+PB float pb_fma(float a, float b, float c) { return fmaf(a, b, c); }
+PB double pb_fma(double a, double b, double c) { return fma(a, b, c); }
+PB float pb_inner_add(float a, float b, float sum) { return pb_fma(a, b, sum); }
+PB double pb_inner_add(double a, double b, double sum) { return pb_fma(a, b, sum); }
+PB float pb_scale_add(float a, float s, float c) { return pb_fma(a, s, c); }
+PB double pb_scale_add(double a, double s, double c) { return pb_fma(a, s, c); }
+PB float pb_times_plus(float a, float b, float c) { return pb_fma(a, b, c); }
+PB double pb_times_plus(double a, double b, double c) { return pb_fma(a, b, c); }
+PB unsigned pb_times_plus(unsigned a, unsigned b, unsigned c) { return a * b + c; }
+PB float pb_times_minus(float a, float b, float c) { return pb_fma(a, b, -c); }
+PB double pb_times_minus(double a, double b, double c) { return pb_fma(a, b, -c); }
+PB unsigned pb_times_minus(unsigned a, unsigned b, unsigned c) { return a * b - c; }
+PB float pb_minus_times(float a, float b, float c) { return pb_fma(a, -b, c); }
+PB double pb_minus_times(double a, double b, double c) { return pb_fma(a, -b, c); }
+PB unsigned pb_minus_times(unsigned a, unsigned b, unsigned c) { return c - a * b; }
+template<class T, unsigned N, class R> PB pb_array<T, N> pb_scale_add(pb_array<T, N> a, R s, const pb_array<T, N>& c) {
+    for (unsigned i = 0; i < N; ++i) a[i] = pb_scale_add(a[i], s, c[i]);
+    return a;
+}
+template<class T, unsigned N, class R> PB R pb_inner_add(const pb_array<T, N>& a, const pb_array<T, N>& b, R sum) {
+    for (unsigned i = 0; i < N; ++i) sum = pb_inner_add(a[i], b[i], sum);
+    return sum;
+}
+template<class T, unsigned N, class R> PB pb_tuple<pb_array<T, N>, R> pb_mul_pullback_add(
+    const pb_array<T, N>& a, R s, const pb_array<T, N>& c_bar, const pb_array<T, N>& a_bar, R s_bar) {
+    return {pb_scale_add(c_bar, s, a_bar), pb_inner_add(a, c_bar, s_bar)};
+}
+template<class T> PB T pb_negate(const T& bar) { T zero = pb_zero_like(bar); pb_subtract(zero, bar); return zero; }
+PB pb_tuple<float, float> pb_mul_pullback_add(float a, float b, float c_bar, float a_bar, float b_bar) {
+    return {pb_fma(c_bar, b, a_bar), pb_fma(a, c_bar, b_bar)};
+}
+PB pb_tuple<double, double> pb_mul_pullback_add(double a, double b, double c_bar, double a_bar, double b_bar) {
+    return {pb_fma(c_bar, b, a_bar), pb_fma(a, c_bar, b_bar)};
+}
+PB pb_tuple<unsigned, unsigned> pb_mul_pullback_add(unsigned, unsigned, unsigned, unsigned, unsigned) {
+    return {0u, 0u};
+}
 PB pb_tuple<float, float> pb_div_pullback(float a, float b, float c_bar) {
     float a_bar = c_bar / b;
-    return {a_bar, -((a / b) * a_bar)};
+    return {a_bar, -pb_fma(a / b, a_bar, -0.0f)};
 }
 PB pb_tuple<double, double> pb_div_pullback(double a, double b, double c_bar) {
     double a_bar = c_bar / b;
-    return {a_bar, -((a / b) * a_bar)};
+    return {a_bar, -pb_fma(a / b, a_bar, -0.0)};
 }
 PB pb_tuple<unsigned, unsigned> pb_div_pullback(unsigned, unsigned, unsigned) { return {0u, 0u}; }
 template<class T, unsigned N, class R>
-PB pb_tuple<pb_array<T, N>, R> pb_mul_pullback(const pb_array<T, N>& a, R s, const pb_array<T, N>& c_bar) {
-    return {c_bar * s, pb_inner(a, c_bar)};
-}
-template<class T, unsigned N, class R>
 PB pb_tuple<pb_array<T, N>, R> pb_div_pullback(const pb_array<T, N>& a, R s, const pb_array<T, N>& c_bar) {
     pb_array<T, N> a_bar = c_bar / s;
-    return {a_bar, -pb_inner(a / s, a_bar)};
+    return {a_bar, -pb_inner_add(a / s, a_bar, R(-0.0))};
 }
 
 // The primitives of math/functions.rs, with the same ties and special values.

@@ -36,8 +36,6 @@ PB void pb_subtract(float& a, float b) { a = a - b; }
 PB void pb_subtract(double& a, double b) { a = a - b; }
 PB void pb_subtract(unsigned&, unsigned) {}
 PB void pb_subtract(bool&, bool) {}
-PB float pb_inner(float a, float b) { return a * b; }
-PB double pb_inner(double a, double b) { return a * b; }
 
 template<class T, unsigned N> PB void pb_set_zero(pb_array<T, N>& a) {
     for (unsigned i = 0; i < N; ++i) pb_set_zero(a[i]);
@@ -83,9 +81,4 @@ template<class T, unsigned N, class R> PB pb_array<T, N> operator*(pb_array<T, N
 template<class T, unsigned N, class R> PB pb_array<T, N> operator/(pb_array<T, N> a, R s) {
     for (unsigned i = 0; i < N; ++i) a[i] = a[i] / s;
     return a;
-}
-template<class T, unsigned N> PB auto pb_inner(const pb_array<T, N>& a, const pb_array<T, N>& b) {
-    auto sum = pb_zero_like(pb_inner(a[0], b[0]));
-    for (unsigned i = 0; i < N; ++i) sum = sum + pb_inner(a[i], b[i]);
-    return sum;
 }

@@ -175,8 +175,8 @@ impl Source {
             list(&|f| format!("-a.{f}")),
         );
         let (scale, divide) = (list(&|f| format!("a.{f} * s")), list(&|f| format!("a.{f} / s")));
-        let inner =
-            fields.iter().map(|(f, _)| format!("pb_inner(a.{f}, b.{f})")).collect::<Vec<_>>().join(" + ");
+        let scale_add = list(&|f| format!("pb_scale_add(a.{f}, s, c.{f})"));
+        let inner_add = each(&|f| format!("sum = pb_inner_add(a.{f}, b.{f}, sum); "));
         let template = "template<class R> PB";
         // Writing to a `String` cannot fail.
         let _ = write!(
@@ -191,13 +191,20 @@ impl Source {
              {template} {t} operator*(const {t}& a, R s) {{ return {{{scale}}}; }}\n\
              {template} {t} operator*(R s, const {t}& a) {{ return {{{scale}}}; }}\n\
              {template} {t} operator/(const {t}& a, R s) {{ return {{{divide}}}; }}\n\
-             {template} R pb_inner(const {t}& a, const {t}& b) {{ return {inner}; }}\n\
-             {template} pb_tuple<{t}, R> pb_mul_pullback(const {t}& a, R s, const {t}& c_bar) \
-             {{ return {{c_bar * s, pb_inner(a, c_bar)}}; }}\n\
-             {template} pb_tuple<R, {t}> pb_mul_pullback(R s, const {t}& a, const {t}& c_bar) \
-             {{ return {{pb_inner(a, c_bar), c_bar * s}}; }}\n\
+             {template} {t} pb_scale_add(const {t}& a, R s, const {t}& c) {{ return {{{scale_add}}}; }}\n\
+             {template} R pb_inner_add(const {t}& a, const {t}& b, R sum) {{ {inner_add}return sum; }}\n\
+             {template} {t} pb_times_plus(const {t}& a, R s, const {t}& c) {{ return pb_scale_add(a, s, c); }}\n\
+             {template} {t} pb_times_plus(R s, const {t}& a, const {t}& c) {{ return pb_scale_add(a, s, c); }}\n\
+             {template} {t} pb_times_minus(const {t}& a, R s, const {t}& c) {{ return pb_scale_add(a, s, -c); }}\n\
+             {template} {t} pb_times_minus(R s, const {t}& a, const {t}& c) {{ return pb_scale_add(a, s, -c); }}\n\
+             {template} {t} pb_minus_times(const {t}& a, R s, const {t}& c) {{ return pb_scale_add(a, -s, c); }}\n\
+             {template} {t} pb_minus_times(R s, const {t}& a, const {t}& c) {{ return pb_scale_add(a, -s, c); }}\n\
+             {template} pb_tuple<{t}, R> pb_mul_pullback_add(const {t}& a, R s, const {t}& c_bar, const {t}& a_bar, R s_bar) \
+             {{ return {{pb_scale_add(c_bar, s, a_bar), pb_inner_add(a, c_bar, s_bar)}}; }}\n\
+             {template} pb_tuple<R, {t}> pb_mul_pullback_add(R s, const {t}& a, const {t}& c_bar, R s_bar, const {t}& a_bar) \
+             {{ return {{pb_inner_add(a, c_bar, s_bar), pb_scale_add(c_bar, s, a_bar)}}; }}\n\
              {template} pb_tuple<{t}, R> pb_div_pullback(const {t}& a, R s, const {t}& c_bar) \
-             {{ {t} a_bar = c_bar / s; return {{a_bar, -pb_inner(a / s, a_bar)}}; }}\n",
+             {{ {t} a_bar = c_bar / s; return {{a_bar, -pb_inner_add(a / s, a_bar, R(-0.0))}}; }}\n",
         );
     }
 
@@ -207,8 +214,15 @@ impl Source {
         let _ = write!(
             self.text,
             "template<class R> PB auto operator*(const {left}& a, const {right}& b) {{ return {name}<R>(a, b); }}\n\
-             template<class R, class C> PB auto pb_mul_pullback(const {left}& a, const {right}& b, const C& c_bar) \
-             {{ return {name}_pullback<R>(a, b, c_bar); }}\n",
+             template<class R, class C> PB C pb_times_plus(const {left}& a, const {right}& b, const C& c) \
+             {{ return {name}<R>(a, b) + c; }}\n\
+             template<class R, class C> PB C pb_times_minus(const {left}& a, const {right}& b, const C& c) \
+             {{ return {name}<R>(a, b) - c; }}\n\
+             template<class R, class C> PB C pb_minus_times(const {left}& a, const {right}& b, const C& c) \
+             {{ return c - {name}<R>(a, b); }}\n\
+             template<class R, class C> PB pb_tuple<{left}, {right}> pb_mul_pullback_add(const {left}& a, \
+             const {right}& b, const C& c_bar, const {left}& a_bar, const {right}& b_bar) \
+             {{ auto bars = {name}_pullback<R>(a, b, c_bar); return {{a_bar + bars._0, b_bar + bars._1}}; }}\n",
         );
     }
 

@@ -1,4 +1,6 @@
 //! Functions of numbers. What is returned where no derivative exists is in docs/nonsmooth.md.
+//!
+//! A replaced derivative is chosen by `== 0.0` rather than by `> 0.0`, so that NaN stays NaN.
 
 use crate::{kernel, scalar::Real};
 
@@ -11,7 +13,7 @@ pub fn sqrt<R: Real>(x: R) -> R {
 /// x_bar = y_bar / (2√x), and 0 at x = 0
 #[kernel]
 pub fn sqrt_pullback<R: Real>(x: R, y_bar: R) -> R {
-    if x > 0.0 { y_bar * 0.5 / sqrt(x) } else { 0.0 }
+    if x == 0.0 { 0.0 } else { y_bar * 0.5 / sqrt(x) }
 }
 
 /// |x|
@@ -121,7 +123,7 @@ pub fn asin<R: Real>(x: R) -> R {
 #[kernel]
 pub fn asin_pullback<R: Real>(x: R, y_bar: R) -> R {
     let s = (1.0 - x) * (1.0 + x);
-    if s > 0.0 { y_bar / sqrt(s) } else { 0.0 }
+    if s == 0.0 { 0.0 } else { y_bar / sqrt(s) }
 }
 
 /// acos x, in radians
@@ -142,11 +144,20 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
     y.atan2(x)
 }
 
-/// (y_bar, x_bar) = (x, -y) / (x² + y²) a_bar, and 0 at the origin
+/// (y_bar, x_bar) = (x, -y) / (x² + y²) a_bar, and 0 at the origin and at infinity
+///
+/// With (u, v) = (x, y) / m, because the squares of small and of large numbers leave the scalar's range.
 #[kernel]
 pub fn atan2_pullback<R: Real>(y: R, x: R, a_bar: R) -> (R, R) {
-    let s = x * x + y * y;
-    if s > 0.0 { (x / s * a_bar, -(y / s * a_bar)) } else { (0.0, 0.0) }
+    let m = 0.5 * abs(x) + 0.5 * abs(y);
+    if m == 0.0 || m == f64::INFINITY {
+        (0.0, 0.0)
+    } else {
+        let u = x / m;
+        let v = y / m;
+        let s = a_bar / (u * u + v * v);
+        (u * s / m, -(v * s / m))
+    }
 }
 
 /// eˣ
@@ -193,9 +204,15 @@ pub fn powf<R: Real>(x: R, p: R) -> R {
 }
 
 /// x_bar = p xᵖ⁻¹ y_bar, and 0 where that is infinite (x = 0, p < 1);  p_bar = xᵖ ln x y_bar, and 0 where x ≤ 0
+///
+/// xᵖ⁻¹ is xᵖ / x for p < 1: it can overflow where xᵖ does not, and infinity times a zero cotangent is NaN.
 #[kernel]
 pub fn powf_pullback<R: Real>(x: R, p: R, y_bar: R) -> (R, R) {
-    let x_bar = if x == 0.0 && p < 1.0 { 0.0 } else { p * powf(x, p - 1.0) * y_bar };
+    let x_bar = if p < 1.0 {
+        if x == 0.0 { 0.0 } else { p * y_bar * powf(x, p) / x }
+    } else {
+        p * powf(x, p - 1.0) * y_bar
+    };
     let p_bar = if x > 0.0 { powf(x, p) * ln(x) * y_bar } else { 0.0 };
     (x_bar, p_bar)
 }

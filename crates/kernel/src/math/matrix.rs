@@ -127,6 +127,12 @@ pub fn skew<R: Real>(a: Vec3<R>) -> Mat3<R> {
     mat3(vec3(0.0, a.z, -a.y), vec3(-a.z, 0.0, a.x), vec3(a.y, -a.x, 0.0))
 }
 
+/// [a]× B: a × each column of B
+#[kernel]
+pub fn cross_columns<R: Real>(a: Vec3<R>, b: Mat3<R>) -> Mat3<R> {
+    mat3(cross(a, b.x), cross(a, b.y), cross(a, b.z))
+}
+
 /// The cofactors of A: cof(A) = det(A) A⁻ᵀ, with columns y×z, z×x, x×y
 #[kernel]
 pub fn cofactors<R: Real>(a: Mat3<R>) -> Mat3<R> {
@@ -149,7 +155,16 @@ pub fn determinant_pullback<R: Real>(a: Mat3<R>, s_bar: R) -> Mat3<R> {
 #[kernel(pullback = inverse_pullback)]
 pub fn inverse<R: Real>(a: Mat3<R>) -> Mat3<R> {
     let c = cofactors(a);
-    transpose(c / dot(a.x, c.x))
+    let d = dot(a.x, c.x);
+    if abs(d) > SMALL && abs(d) < LARGE {
+        transpose(c / d)
+    } else {
+        // The determinant may have left the scalar's range: A⁻¹ = (A / m)⁻¹ / m, with m about |A|.
+        let m = size(a.x) + size(a.y) + size(a.z);
+        let b = a / m;
+        let c = cofactors(b);
+        transpose(c / dot(b.x, c.x)) / m
+    }
 }
 
 /// A_bar = -A⁻ᵀ C_bar A⁻ᵀ

@@ -1,14 +1,24 @@
-//! The builtins of the kernel language: functions, vectors, matrices.
+//! The builtins of the kernel language: functions, vectors, matrices, quaternions, poses, spatial vectors.
 //!
 //! Each is a kernel. Where mathematics gives a shorter pullback than the macro's, it is named and stands right below
 //! its forward, with the formula; the macro's stays as its test.
 
+mod articulated;
 mod functions;
 mod matrix;
+mod pose;
+mod quaternion;
+mod spatial;
+mod symmetric;
 mod vector;
 
+pub use articulated::*;
 pub use functions::*;
 pub use matrix::*;
+pub use pose::*;
+pub use quaternion::*;
+pub use spatial::*;
+pub use symmetric::*;
 pub use vector::*;
 
 use crate::cuda::Source;
@@ -25,6 +35,30 @@ macro_rules! product {
             #[inline(always)]
             fn times_pullback(self, rhs: $right<R>, out_bar: $out<R>) -> (Self, $right<R>) {
                 $kernel::pullback(self, rhs, out_bar)
+            }
+            #[inline(always)]
+            fn times_pullback_add(
+                self,
+                rhs: $right<R>,
+                out_bar: $out<R>,
+                bars: (Self, $right<R>),
+            ) -> (Self, $right<R>) {
+                let (a_bar, b_bar) = $kernel::pullback(self, rhs, out_bar);
+                (bars.0 + a_bar, bars.1 + b_bar)
+            }
+        }
+        impl<R: Real> $crate::TimesAdd<R, $right<R>, $out<R>> for $left<R> {
+            #[inline(always)]
+            fn times_plus(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                $kernel(self, rhs) + c
+            }
+            #[inline(always)]
+            fn times_minus(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                $kernel(self, rhs) - c
+            }
+            #[inline(always)]
+            fn minus_times(self, rhs: $right<R>, c: $out<R>) -> $out<R> {
+                c - $kernel(self, rhs)
             }
         }
         impl<R: Real> ::core::ops::Mul<$right<R>> for $left<R> {
@@ -49,10 +83,41 @@ macro_rules! scaled_from_left {
             fn times_pullback(self, rhs: $ty<R>, out_bar: $ty<R>) -> (Self, $ty<R>) {
                 ($crate::Linear::inner(rhs, out_bar), $crate::Linear::scale(out_bar, self))
             }
+            #[inline(always)]
+            fn times_pullback_add(
+                self,
+                rhs: $ty<R>,
+                out_bar: $ty<R>,
+                (s_bar, a_bar): (Self, $ty<R>),
+            ) -> (Self, $ty<R>) {
+                let s_bar = $crate::Linear::inner_add(rhs, out_bar, s_bar);
+                (s_bar, $crate::Linear::scale_add(out_bar, self, a_bar))
+            }
+        }
+        impl<R: Real> $crate::TimesAdd<R, $ty<R>, $ty<R>> for R {
+            #[inline(always)]
+            fn times_plus(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, self, c)
+            }
+            #[inline(always)]
+            fn times_minus(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, self, -c)
+            }
+            #[inline(always)]
+            fn minus_times(self, rhs: $ty<R>, c: $ty<R>) -> $ty<R> {
+                $crate::Linear::scale_add(rhs, -self, c)
+            }
         }
     )*};
 }
 pub(crate) use {product, scaled_from_left};
 
 /// The products of types, for C++, where they are overloads of `*`.
-pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[matrix_products];
+pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[
+    matrix_products,
+    symmetric_products,
+    quaternion_products,
+    pose_products,
+    spatial_products,
+    articulated_products,
+];

@@ -54,31 +54,72 @@ pub fn length_squared<R: Real>(a: Vec3<R>) -> R {
 /// |a|
 #[kernel(pullback = length_pullback)]
 pub fn length<R: Real>(a: Vec3<R>) -> R {
-    sqrt(dot(a, a))
+    let s = dot(a, a);
+    if s > SMALL && s < LARGE { sqrt(s) } else { length_scaled(a) }
 }
 
 /// a_bar = s_bar a / |a|, and 0 at a = 0
 #[kernel]
 pub fn length_pullback<R: Real>(a: Vec3<R>, s_bar: R) -> Vec3<R> {
-    let l = length(a);
-    if l > 0.0 { a * (s_bar / l) } else { vec3(0.0, 0.0, 0.0) }
+    let s = dot(a, a);
+    if s > SMALL && s < LARGE { a * (s_bar / sqrt(s)) } else { normalize_scaled(a) * s_bar }
 }
 
 /// a / |a|, and 0 at a = 0
 #[kernel(pullback = normalize_pullback)]
 pub fn normalize<R: Real>(a: Vec3<R>) -> Vec3<R> {
-    let l = length(a);
-    if l > 0.0 { a / l } else { vec3(0.0, 0.0, 0.0) }
+    let s = dot(a, a);
+    if s > SMALL && s < LARGE { a / sqrt(s) } else { normalize_scaled(a) }
 }
 
 /// a_bar = (n_bar - n (n·n_bar)) / |a| with n = a / |a|, and 0 at a = 0
 #[kernel]
 pub fn normalize_pullback<R: Real>(a: Vec3<R>, n_bar: Vec3<R>) -> Vec3<R> {
-    let l = length(a);
-    if l > 0.0 {
+    let s = dot(a, a);
+    if s > SMALL && s < LARGE {
+        let l = sqrt(s);
         let n = a / l;
         (n_bar - n * dot(n, n_bar)) / l
     } else {
-        vec3(0.0, 0.0, 0.0)
+        let n = normalize_scaled(a);
+        let across = n_bar - n * dot(n, n_bar);
+        let l = length_scaled(a);
+        if l == 0.0 { vec3(0.0, 0.0, 0.0) } else { across / l }
+    }
+}
+
+/// Between these a sum of squares is exact in every precision: no square has left the range of the scalar.
+pub(super) const SMALL: f64 = 1e-30;
+pub(super) const LARGE: f64 = 1e30;
+
+/// About |a|, for scaling where |a|² may leave the scalar's range. NaN stays NaN, as it would not in a `max`.
+#[kernel]
+pub(super) fn size<R: Real>(a: Vec3<R>) -> R {
+    0.25 * abs(a.x) + 0.25 * abs(a.y) + 0.25 * abs(a.z)
+}
+
+/// |a| where |a|² may leave the scalar's range: m |a / m|, with m about |a|.
+///
+/// 0 where 1 / |a| is not finite, so that no derivative of a / |a| is either: shorter vectors count as 0.
+#[kernel]
+pub(super) fn length_scaled<R: Real>(a: Vec3<R>) -> R {
+    let m = size(a);
+    if 64.0 / m < f64::INFINITY {
+        let b = a / m;
+        m * sqrt(dot(b, b))
+    } else {
+        0.0 * m
+    }
+}
+
+/// a / |a| where |a|² may leave the scalar's range, and 0 where [`length_scaled`] is 0.
+#[kernel]
+pub(super) fn normalize_scaled<R: Real>(a: Vec3<R>) -> Vec3<R> {
+    let m = size(a);
+    if 64.0 / m < f64::INFINITY {
+        let b = a / m;
+        b / sqrt(dot(b, b))
+    } else {
+        a * 0.0
     }
 }

@@ -131,6 +131,15 @@ impl<S: Real> Real for Dual<S> {
         DualMask(Real::eq(self.value, other.value))
     }
 
+    // (a b + c)_dot = a_dot b + (a b_dot + c_dot)
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Dual {
+            value: self.value.mul_add(b.value, c.value),
+            tangent: self.tangent.mul_add(b.value, self.value.mul_add(b.tangent, c.tangent)),
+        }
+    }
+
     chain!(sqrt sqrt_pullback, abs abs_pullback, sin sin_pullback, cos cos_pullback, tan tan_pullback, asin asin_pullback, acos acos_pullback, exp exp_pullback, ln ln_pullback, tanh tanh_pullback);
     chain2!(atan2 atan2_pullback, powf powf_pullback);
 

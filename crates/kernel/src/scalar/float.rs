@@ -48,6 +48,10 @@ macro_rules! float {
                 self == other
             }
             #[inline(always)]
+            fn mul_add(self, b: Self, c: Self) -> Self {
+                $float::mul_add(self, b, c)
+            }
+            #[inline(always)]
             fn sqrt(self) -> Self {
                 $float::sqrt(self)
             }

@@ -40,8 +40,9 @@ impl Mask for bool {
 
 /// A real number, or several at once.
 ///
-/// Everything is elementwise, so the same kernel gives the same bits lane by lane: there is no fused
-/// multiply-add and no reassociation behind these operators.
+/// Everything is elementwise, so the same kernel gives the same bits lane by lane: there is no reassociation behind
+/// these operators, and a multiply-add is fused ([`Real::mul_add`]) on every machine or on none: where the source has
+/// `a * b + c`.
 pub trait Real:
     Copy
     + Debug
@@ -70,6 +71,8 @@ pub trait Real:
     /// `self == other`
     fn eq(self, other: Self) -> Self::Mask;
 
+    /// `self * b + c` with one rounding.
+    fn mul_add(self, b: Self, c: Self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
     /// Absolute value.

@@ -49,7 +49,7 @@ twice! {
                 s += sqrt(y);
                 if x > y { s = s * s; } else { s = s / x; }
             } else if y < -1.0 {
-                s -= x * y;
+                s -= x * y * y;
             }
         } else {
             s = if y > 0.0 { s * 2.0 + x } else { s * x };

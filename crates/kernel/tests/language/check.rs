@@ -96,7 +96,13 @@ impl Erased<'_> {
         for point in points {
             let (value, bars) = (self.f64)(&point.numbers, &point.indices, &|i| seed(i, 0));
             let plain = (self.plain)(point);
-            assert!(same(&value, &plain), "`{name}` is {value:?}, but plain Rust gives {plain:?}");
+            // Not to the last bit: `a * b + c` is rounded once in a kernel, and twice in plain Rust.
+            let scale = plain.iter().fold(1.0, |scale: f64, x| scale.max(x.abs()));
+            let close = value.iter().zip(&plain).all(|(a, b)| (a - b).abs() <= 1e-13 * scale);
+            assert!(
+                close && value.len() == plain.len(),
+                "`{name}` is {value:?}, but plain Rust gives {plain:?}"
+            );
             self.single_precision(point, &value, &bars);
             if point.numbers.is_empty() || value.is_empty() {
                 continue;
@@ -130,7 +136,7 @@ impl Erased<'_> {
 const ELEMENTS: usize = 32;
 
 /// Lanes give the scalar's bits, forward and pullback, whichever sides of a branch they take.
-fn lanes<S: Dispatch>(name: &str, points: &[Point], scalar: Pass<S>, lanes: Lanes<'_, S>) {
+fn lanes<S: Dispatch + Float>(name: &str, points: &[Point], scalar: Pass<S>, lanes: Lanes<'_, S>) {
     let elements: Vec<Vec<S>> = (0..ELEMENTS)
         .map(|e| {
             // Repeated with other steps, so that points come side by side in several ways.
@@ -170,16 +176,20 @@ impl<K: Kernel, S: Float> Driver<S> for Run<'_, K, S> {
     /// The result and the arguments' cotangents of each element.
     type Output = Vec<Both<S>>;
 
-    fn run<L: Lane<Float = S>>(self) -> Self::Output {
-        groups::<L>(self.elements, self.indices, pass::<K, L>)
+    fn run<L: Lane<Element = S>>(self) -> Self::Output {
+        groups::<S, L>(self.elements, self.indices, pass::<K, L>)
     }
 }
 
 /// The elements, as many at once as there are lanes.
-fn groups<L: Lane>(elements: &[Vec<L::Float>], indices: &[usize], pass: Pass<L>) -> Vec<Both<L::Float>> {
+fn groups<S: Float, L: Lane<Element = S>>(
+    elements: &[Vec<S>],
+    indices: &[usize],
+    pass: Pass<L>,
+) -> Vec<Both<S>> {
     let mut results = Vec::new();
     for start in (0..elements.len()).step_by(L::WIDTH) {
-        let (numbers, seeds) = load::<L>(elements, start);
+        let (numbers, seeds) = load::<S, L>(elements, start);
         store(pass(&numbers, indices, &|i| seeds[i]), &mut results);
     }
     results
@@ -190,9 +200,9 @@ const MOST: usize = 64;
 
 /// The numbers and the seeds of the elements from `start` on, side by side.
 #[inline(never)]
-fn load<L: Lane>(elements: &[Vec<L::Float>], start: usize) -> Both<L> {
-    let side_by_side = |number: &dyn Fn(usize) -> L::Float| {
-        let mut row = [L::Float::default(); 16];
+fn load<S: Float, L: Lane<Element = S>>(elements: &[Vec<S>], start: usize) -> Both<L> {
+    let side_by_side = |number: &dyn Fn(usize) -> S| {
+        let mut row = [S::default(); 16];
         for l in 0..L::WIDTH {
             row[l] = number(l);
         }
@@ -200,12 +210,12 @@ fn load<L: Lane>(elements: &[Vec<L::Float>], start: usize) -> Both<L> {
         unsafe { L::load(row.as_ptr()) }
     };
     let numbers = (0..elements[start].len()).map(|i| side_by_side(&|l| elements[start + l][i]));
-    let seeds = (0..MOST).map(|i| side_by_side(&|l| L::Float::from_f64(seed(i, start + l))));
+    let seeds = (0..MOST).map(|i| side_by_side(&|l| S::from_f64(seed(i, start + l))));
     (numbers.collect(), seeds.collect())
 }
 
 #[inline(never)]
-fn store<L: Lane>((values, bars): Both<L>, results: &mut Vec<Both<L::Float>>) {
+fn store<S: Float, L: Lane<Element = S>>((values, bars): Both<L>, results: &mut Vec<Both<S>>) {
     for l in 0..L::WIDTH {
         let lane = |numbers: &[L]| numbers.iter().map(|x| x.lane(l)).collect();
         results.push((lane(&values), lane(&bars)));
@@ -247,10 +257,10 @@ impl<K: Kernel, S: Float> Driver<S> for RunInLine<'_, K, S> {
     type Output = Vec<Both<S>>;
 
     #[inline(always)]
-    fn run<L: Lane<Float = S>>(self) -> Self::Output {
+    fn run<L: Lane<Element = S>>(self) -> Self::Output {
         let mut results = Vec::new();
         for start in (0..self.0.elements.len()).step_by(L::WIDTH) {
-            let (numbers, seeds) = load::<L>(self.0.elements, start);
+            let (numbers, seeds) = load::<S, L>(self.0.elements, start);
             store(pass_in_line::<K, L>(&numbers, self.0.indices, &|i| seeds[i]), &mut results);
         }
         results

@@ -1,6 +1,6 @@
 //! Eight `f32` or four `f64` in a 256-bit register. A mask is a register of ones and zeros.
 //!
-//! There is no fused multiply-add here: lanes give the bits of scalar IEEE arithmetic.
+//! A multiply-add is fused where the kernel says so, and nowhere else: lanes give the bits of scalar arithmetic.
 
 use std::arch::x86_64::*;
 
@@ -34,6 +34,7 @@ unsafe impl Register for __m256 {
         add(a: Self, b: Self) -> Self = _mm256_add_ps(a, b);
         sub(a: Self, b: Self) -> Self = _mm256_sub_ps(a, b);
         mul(a: Self, b: Self) -> Self = _mm256_mul_ps(a, b);
+        mul_add(a: Self, b: Self, c: Self) -> Self = _mm256_fmadd_ps(a, b, c);
         div(a: Self, b: Self) -> Self = _mm256_div_ps(a, b);
         neg(a: Self) -> Self = _mm256_xor_ps(a, _mm256_set1_ps(-0.0));
         abs(a: Self) -> Self = _mm256_andnot_ps(_mm256_set1_ps(-0.0), a);
@@ -128,6 +129,7 @@ unsafe impl Register for __m256d {
         add(a: Self, b: Self) -> Self = _mm256_add_pd(a, b);
         sub(a: Self, b: Self) -> Self = _mm256_sub_pd(a, b);
         mul(a: Self, b: Self) -> Self = _mm256_mul_pd(a, b);
+        mul_add(a: Self, b: Self, c: Self) -> Self = _mm256_fmadd_pd(a, b, c);
         div(a: Self, b: Self) -> Self = _mm256_div_pd(a, b);
         neg(a: Self) -> Self = _mm256_xor_pd(a, _mm256_set1_pd(-0.0));
         abs(a: Self) -> Self = _mm256_andnot_pd(_mm256_set1_pd(-0.0), a);

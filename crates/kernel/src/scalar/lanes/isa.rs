@@ -2,8 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::{Lane, Portable};
-use crate::scalar::Float;
+use super::Lane;
+#[cfg(not(target_arch = "x86_64"))]
+use super::Portable;
+use crate::scalar::{Dual, Real};
 
 /// Environment variable that lowers the instruction set: `portable`, `avx2` or `avx512`.
 ///
@@ -83,7 +85,7 @@ pub enum Width {
 }
 
 /// A loop over lanes, for any lane type.
-pub trait Driver<S: Float> {
+pub trait Driver<S: Real> {
     /// What the loop answers.
     type Output;
 
@@ -91,11 +93,11 @@ pub trait Driver<S: Float> {
     ///
     /// Mark the implementation `#[inline(always)]`, and everything that it calls in the loop: a function that
     /// is not inlined into [`Dispatch::dispatch`], and any closure, is compiled without the features.
-    fn run<L: Lane<Float = S>>(self) -> Self::Output;
+    fn run<L: Lane<Element = S>>(self) -> Self::Output;
 }
 
-/// A number that [`Driver`]s can be run on: `f32` or `f64`, itself one lane.
-pub trait Dispatch: Float + Lane {
+/// A number that [`Driver`]s can be run on, itself one lane: `f32` and `f64` with lanes, duals of them one at a time.
+pub trait Dispatch: Lane<Element = Self> {
     /// Runs `driver` with the lanes of `isa` and `width`, under the target features that they need.
     ///
     /// An `isa` above [`Isa::detect`] is lowered to it.
@@ -103,21 +105,21 @@ pub trait Dispatch: Float + Lane {
 }
 
 #[inline(never)]
-fn with_portable<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_portable<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_avx2<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn with_avx512<S: Float, L: Lane<Float = S>, D: Driver<S>>(driver: D) -> D::Output {
+fn with_avx512<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
     driver.run::<L>()
 }
 
@@ -127,6 +129,10 @@ macro_rules! dispatch {
         impl Dispatch for $float {
             fn dispatch<D: Driver<Self>>(driver: D, isa: Isa, width: Width) -> D::Output {
                 match (isa.min(Isa::detect()), width) {
+                    // An x86-64 without AVX2 is rare, and arrays compile slowly: one by one there.
+                    #[cfg(target_arch = "x86_64")]
+                    (Isa::Portable, _) => with_portable::<$float, $float, D>(driver),
+                    #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Portable, Width::One) => with_portable::<$float, $float, D>(driver),
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx2 | Isa::Avx512, Width::One) => {
@@ -148,6 +154,7 @@ macro_rules! dispatch {
                         // SAFETY: the machine has what `Isa::detect` found.
                         unsafe { with_avx512::<$float, super::avx512::$wide, D>(driver) }
                     }
+                    #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Portable, Width::Narrow | Width::Wide) => {
                         with_portable::<$float, Portable<$float, $lanes>, D>(driver)
                     }
@@ -160,6 +167,17 @@ macro_rules! dispatch {
 }
 dispatch!(f32, 8, F32x8, F32x16);
 dispatch!(f64, 4, F64x4, F64x8);
+
+macro_rules! dispatch_one {
+    ($($dual:ty),*) => {$(
+        impl Dispatch for $dual {
+            fn dispatch<D: Driver<Self>>(driver: D, _: Isa, _: Width) -> D::Output {
+                with_portable::<$dual, $dual, D>(driver)
+            }
+        }
+    )*};
+}
+dispatch_one!(Dual<f32>, Dual<f64>);
 
 #[cfg(test)]
 mod tests {
@@ -175,10 +193,10 @@ mod tests {
     }
 
     struct Lanes;
-    impl<S: Float> Driver<S> for Lanes {
+    impl<S: Real> Driver<S> for Lanes {
         type Output = usize;
         #[inline(always)]
-        fn run<L: Lane<Float = S>>(self) -> usize {
+        fn run<L: Lane<Element = S>>(self) -> usize {
             L::WIDTH
         }
     }
@@ -188,9 +206,13 @@ mod tests {
         for isa in Isa::available() {
             assert_eq!(f32::dispatch(Lanes, isa, Width::One), 1);
             assert_eq!(f64::dispatch(Lanes, isa, Width::One), 1);
-            assert_eq!(f32::dispatch(Lanes, isa, Width::Narrow), 8);
-            assert_eq!(f64::dispatch(Lanes, isa, Width::Narrow), 4);
-            let wide = if isa == Isa::Avx512 { (16, 8) } else { (8, 4) };
+            let one_by_one = cfg!(target_arch = "x86_64") && isa == Isa::Portable;
+            let narrow = if one_by_one { (1, 1) } else { (8, 4) };
+            assert_eq!(
+                (f32::dispatch(Lanes, isa, Width::Narrow), f64::dispatch(Lanes, isa, Width::Narrow)),
+                narrow
+            );
+            let wide = if isa == Isa::Avx512 { (16, 8) } else { narrow };
             assert_eq!(
                 (f32::dispatch(Lanes, isa, Width::Wide), f64::dispatch(Lanes, isa, Width::Wide)),
                 wide

@@ -18,13 +18,15 @@ mod register;
 pub use isa::{Dispatch, Driver, ISA_VARIABLE, Isa, Width};
 pub use portable::Portable;
 
-use super::{Float, Real};
+use super::{Dual, Mask, Real};
 
-/// `WIDTH` numbers side by side. A plain `f32` or `f64` is one lane.
+/// `WIDTH` numbers side by side. A plain `f32` or `f64`, or a dual of one, is one lane.
 ///
 /// # Safety
-/// The type has the size and layout of `[Self::Float; WIDTH]`.
-pub unsafe trait Lane: Real<Float: Float> {
+/// The type has the size and layout of `[Self::Element; WIDTH]`.
+pub unsafe trait Lane: Real {
+    /// What one lane holds.
+    type Element: Real + Default;
     /// How many lanes.
     const WIDTH: usize;
 
@@ -32,39 +34,48 @@ pub unsafe trait Lane: Real<Float: Float> {
     ///
     /// # Safety
     /// `source` is valid for reads of `WIDTH` numbers (no alignment needed).
-    unsafe fn load(source: *const Self::Float) -> Self;
+    unsafe fn load(source: *const Self::Element) -> Self;
 
     /// Lane `i` to `target[i]`.
     ///
     /// # Safety
     /// `target` is valid for writes of `WIDTH` numbers (no alignment needed).
-    unsafe fn store(self, target: *mut Self::Float);
+    unsafe fn store(self, target: *mut Self::Element);
 
     /// Four consecutive numbers of `WIDTH` rows, turned so that component c of row l is lane l of result c:
     /// `result[c][l] = source[rows[l] + c]`.
     ///
     /// # Safety
     /// `rows` holds at least `WIDTH` offsets, and `source + rows[l]` is valid for reads of 4 numbers for each.
-    unsafe fn load_rows(source: *const Self::Float, rows: &[usize; 16]) -> [Self; 4];
+    unsafe fn load_rows(source: *const Self::Element, rows: &[usize; 16]) -> [Self; 4];
 
     /// The inverse of [`Lane::load_rows`]: `target[rows[l] + c] = values[c][l]`.
     ///
     /// # Safety
     /// `rows` holds at least `WIDTH` offsets, and `target + rows[l]` is valid for writes of 4 numbers for each.
-    unsafe fn store_rows(values: [Self; 4], target: *mut Self::Float, rows: &[usize; 16]);
+    unsafe fn store_rows(values: [Self; 4], target: *mut Self::Element, rows: &[usize; 16]);
+
+    /// The same number in every lane.
+    fn splat(x: Self::Element) -> Self;
 
     /// The number in lane `i < WIDTH`.
-    fn lane(self, i: usize) -> Self::Float;
+    fn lane(self, i: usize) -> Self::Element;
 
     /// True in the first `count` lanes.
     fn first(count: usize) -> Self::Mask;
 }
 
 macro_rules! one_lane {
-    ($($float:ident),*) => {$(
+    ($($float:ty),*) => {$(
         // SAFETY: a number is an array of one.
         unsafe impl Lane for $float {
+            type Element = Self;
             const WIDTH: usize = 1;
+
+            #[inline(always)]
+            fn splat(x: Self) -> Self {
+                x
+            }
 
             #[inline(always)]
             unsafe fn load(source: *const Self) -> Self {
@@ -92,10 +103,10 @@ macro_rules! one_lane {
                 self
             }
             #[inline(always)]
-            fn first(count: usize) -> bool {
-                count > 0
+            fn first(count: usize) -> Self::Mask {
+                Mask::splat(count > 0)
             }
         }
     )*};
 }
-one_lane!(f32, f64);
+one_lane!(f32, f64, Dual<f32>, Dual<f64>);

@@ -53,6 +53,7 @@ unsafe impl<S: Float, const N: usize> Register for [S; N] {
         sub(a, b) = a - b;
         mul(a, b) = a * b;
         div(a, b) = a / b;
+        mul_add(a, b, c) = Real::mul_add(a, b, c);
         neg(a) = -a;
         abs(a) = Real::abs(a);
         sqrt(a) = Real::sqrt(a);

@@ -27,6 +27,8 @@ pub unsafe trait Register: Copy + Debug + Send + Sync + 'static {
     fn sub(a: Self, b: Self) -> Self;
     fn mul(a: Self, b: Self) -> Self;
     fn div(a: Self, b: Self) -> Self;
+    /// a b + c with one rounding
+    fn mul_add(a: Self, b: Self, c: Self) -> Self;
     /// Flips the sign bit.
     fn neg(a: Self) -> Self;
     /// Clears the sign bit.
@@ -159,6 +161,10 @@ impl<T: Register> Real for Lanes<T> {
         Lanes(T::splat(<T::Float as Real>::from_f64(x)))
     }
     #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Lanes(T::mul_add(self.0, b.0, c.0))
+    }
+    #[inline(always)]
     fn select(mask: LaneMask<T>, a: Self, b: Self) -> Self {
         Lanes(T::select(mask.0, a.0, b.0))
     }
@@ -169,7 +175,13 @@ impl<T: Register> Real for Lanes<T> {
 
 // SAFETY: transparent over a register, which promises the layout.
 unsafe impl<T: Register> Lane for Lanes<T> {
+    type Element = T::Float;
     const WIDTH: usize = T::WIDTH;
+
+    #[inline(always)]
+    fn splat(x: T::Float) -> Self {
+        Lanes(T::splat(x))
+    }
 
     #[inline(always)]
     unsafe fn load(source: *const T::Float) -> Self {

@@ -1,0 +1,90 @@
+//! Stable neo-Hookean tetrahedra on a semi-implicit step with a ground penalty: Pullback's side of the benchmark.
+
+use pullback_bench::scene::{Mesh, Tets, step};
+use pullback_bench::{measure, quick, row};
+use pullback_kernel::prelude::*;
+
+/// Cells along x, y and z, and how many steps the gradient's rollout has: those of the peer.
+const CASES: [([usize; 3], usize); 4] =
+    [([5, 2, 2], 300), ([10, 5, 4], 200), ([20, 10, 10], 60), ([50, 20, 20], 10)];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for (cells, steps) in CASES {
+        let mesh = Mesh::block(cells);
+        let tets = step(&mesh)?;
+        let size = mesh.corners.len();
+        if !wanted(size) {
+            continue;
+        }
+        let variants: [(&str, usize, Width); 4] = [
+            ("scalar", 1, Width::One),
+            ("lanes", 1, Width::Narrow),
+            ("lanes-wide", 1, Width::Wide),
+            ("lanes-2-threads", 2, Width::Narrow),
+        ];
+        for (variant, threads, width) in variants {
+            if std::env::args().any(|a| a.starts_with('=')) && !std::env::args().any(|a| a[1..] == *variant) {
+                continue;
+            }
+            let options = RunOptions { threads, width, ..RunOptions::default() };
+            let rates = rates(&tets, &mesh, steps, options)?;
+            row(&format!("{size}/forward/{variant}"), "steps/s", rates.forward);
+            row(&format!("{size}/pullback/{variant}"), "steps/s", rates.pullback);
+            if variant == "lanes" {
+                row(&format!("{size}/gradient-norm"), "1", rates.gradient_norm);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sizes on the command line leave out the others.
+fn wanted(size: usize) -> bool {
+    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    sizes.is_empty() || sizes.contains(&size)
+}
+
+struct Rates {
+    forward: f64,
+    pullback: f64,
+    gradient_norm: f64,
+}
+
+/// A rollout that keeps every state, and the gradient of Σ |x_N|² with respect to x_0 back through it.
+fn rates(
+    tets: &Tets,
+    mesh: &Mesh,
+    steps: usize,
+    options: RunOptions,
+) -> Result<Rates, Box<dyn std::error::Error>> {
+    let mut w = tets.program.workspace::<f32>(options);
+    let start: Vec<Vec3<f32>> =
+        mesh.vertices.iter().map(|v| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 }).collect();
+    let still = vec![Vec3::default(); start.len()];
+    let mut states = vec![vec![0.0f32; w.state_len()]; steps];
+    let seconds = if quick() { 0.1 } else { 0.5 };
+
+    let forward = measure(seconds, || {
+        w.write(tets.x, &start).expect("as many as there are vertices");
+        w.write(tets.v, &still).expect("as many as there are vertices");
+        for state in &mut states {
+            w.save_state(state).expect("as long as the state");
+            w.forward();
+            w.carry();
+        }
+    });
+    let last = w.read(tets.x_next);
+    let seed: Vec<Vec3<f32>> = last.iter().map(|x| *x * 2.0).collect();
+    let pullback = measure(seconds, || {
+        w.seed(tets.x_next, &seed).expect("as many as there are vertices");
+        w.seed(tets.v_next, &still).expect("as many as there are vertices");
+        for state in states.iter().rev() {
+            w.load_state(state).expect("as long as the state");
+            w.pullback();
+            w.carry_back();
+        }
+    });
+    let gradient = w.bars(tets.x);
+    let gradient_norm = gradient.iter().map(|g| f64::from(dot(*g, *g))).sum::<f64>().sqrt();
+    Ok(Rates { forward: steps as f64 / forward, pullback: steps as f64 / pullback, gradient_norm })
+}

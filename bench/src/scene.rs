@@ -1,0 +1,167 @@
+//! The scene of `tets`: a block of stable neo-Hookean tetrahedra, fixed at one face, falling above a ground.
+//!
+//! The same as `bench/peers/tets.py`, number for number.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::BuildError;
+
+const SPACING: f64 = 0.1;
+const HEIGHT: f64 = 0.5;
+const MASS: f64 = 0.1;
+const TIME_STEP: f64 = 1.0 / 60.0 / 32.0;
+
+const MU: f64 = 1000.0;
+const LAMBDA: f64 = 1000.0;
+const DAMPING: f64 = 1.0;
+
+const GROUND: f64 = 0.01;
+const GROUND_STIFFNESS: f64 = 1.0e3;
+const FRICTION_STIFFNESS: f64 = 1.0e3;
+const FRICTION: f64 = 0.5;
+const GRAVITY: f64 = -9.8;
+
+/// Corner forces [N] of a stable neo-Hookean tetrahedron (Smith, de Goes, Kim 2018), with B the inverse of its rest
+/// edges [1/m] and `volume` its rest volume [m³]:
+/// P = μ (1 - 1/(I_C + 1)) F + λ (J - α) cof F + damping dF/dt,  α = 1 + 3μ/(4λ);  forces are columns of -volume P Bᵀ
+#[kernel]
+pub fn tet_force<R: Real>(
+    x: [Vec3<R>; 4],
+    v: [Vec3<R>; 4],
+    b: Mat3<R>,
+    volume: R,
+    mu: R,
+    lambda: R,
+    damping: R,
+) -> [Vec3<R>; 4] {
+    let f = mat3(x[1] - x[0], x[2] - x[0], x[3] - x[0]) * b;
+    let f_dot = mat3(v[1] - v[0], v[2] - v[0], v[3] - v[0]) * b;
+    let cof = cofactors(f);
+    let j = dot(f.x, cof.x);
+    let alpha = 1.0 + 0.75 * mu / lambda;
+    let p = f * (mu * (1.0 - 1.0 / (contract(f, f) + 1.0))) + f_dot * damping + cof * (lambda * (j - alpha));
+    let h = p * transpose(b) * -volume;
+    [-(h.x + h.y + h.z), h.x, h.y, h.z]
+}
+
+/// Ground contact, then v' = v + dt (f/m + g), x' = x + dt v'. An inverse mass of zero holds a vertex still.
+#[kernel]
+pub fn advance<R: Real>(x: Vec3<R>, v: Vec3<R>, f: Vec3<R>, inverse_mass: R, dt: R) -> (Vec3<R>, Vec3<R>) {
+    let depth = min(x.y - GROUND, 0.0);
+    let mut force = f;
+    if depth < 0.0 {
+        let normal = -GROUND_STIFFNESS * depth;
+        let limit = FRICTION * normal;
+        let along_x = clamp(-FRICTION_STIFFNESS * v.x, -limit, limit);
+        let along_z = clamp(-FRICTION_STIFFNESS * v.z, -limit, limit);
+        force += vec3(along_x, normal, along_z);
+    }
+    let gravity = if inverse_mass > 0.0 { GRAVITY } else { 0.0 };
+    let v_next = v + (force * inverse_mass + vec3(0.0, gravity, 0.0)) * dt;
+    (x + v_next * dt, v_next)
+}
+
+/// A block of cells, each split into five tetrahedra.
+pub struct Mesh {
+    /// Where the vertices are at rest.
+    pub vertices: Vec<Vec3>,
+    /// The vertices of each tetrahedron.
+    pub corners: Vec<[usize; 4]>,
+}
+
+impl Mesh {
+    /// `nx` × `ny` × `nz` cells.
+    #[must_use]
+    pub fn block([nx, ny, nz]: [usize; 3]) -> Mesh {
+        let mut vertices = Vec::new();
+        for z in 0..=nz {
+            for y in 0..=ny {
+                for x in 0..=nx {
+                    vertices.push(Vec3 {
+                        x: x as f64 * SPACING,
+                        y: HEIGHT + y as f64 * SPACING,
+                        z: z as f64 * SPACING,
+                    });
+                }
+            }
+        }
+        // Two mirrored ways to split a cell, so that the faces of neighbours match.
+        const ODD: [[usize; 4]; 5] = [[0, 1, 4, 3], [2, 3, 6, 1], [5, 4, 1, 6], [7, 6, 3, 4], [4, 1, 6, 3]];
+        const EVEN: [[usize; 4]; 5] = [[1, 2, 5, 0], [3, 0, 7, 2], [4, 7, 0, 5], [6, 5, 2, 7], [5, 2, 7, 0]];
+        let at = |x: usize, y: usize, z: usize| (nx + 1) * (ny + 1) * z + (nx + 1) * y + x;
+        let mut corners = Vec::new();
+        for z in 0..nz {
+            for y in 0..ny {
+                for x in 0..nx {
+                    let cell = [
+                        at(x, y, z),
+                        at(x + 1, y, z),
+                        at(x + 1, y, z + 1),
+                        at(x, y, z + 1),
+                        at(x, y + 1, z),
+                        at(x + 1, y + 1, z),
+                        at(x + 1, y + 1, z + 1),
+                        at(x, y + 1, z + 1),
+                    ];
+                    for tet in if (x ^ y ^ z) & 1 == 1 { ODD } else { EVEN } {
+                        let mut tet = tet.map(|k| cell[k]);
+                        if determinant(edges(&vertices, tet)) < 0.0 {
+                            tet.swap(1, 2);
+                        }
+                        corners.push(tet);
+                    }
+                }
+            }
+        }
+        Mesh { vertices, corners }
+    }
+}
+
+fn edges(vertices: &[Vec3], tet: [usize; 4]) -> Mat3 {
+    let [a, b, c, d] = tet.map(|k| vertices[k]);
+    mat3(b - a, c - a, d - a)
+}
+
+/// One step as a program.
+pub struct Tets {
+    /// The program.
+    pub program: Program,
+    /// Positions [m].
+    pub x: Buffer<Vec3>,
+    /// Velocities [m/s].
+    pub v: Buffer<Vec3>,
+    /// Positions after the step.
+    pub x_next: Buffer<Vec3>,
+    /// Velocities after the step.
+    pub v_next: Buffer<Vec3>,
+}
+
+/// One semi-implicit step of the mesh.
+pub fn step(mesh: &Mesh) -> Result<Tets, BuildError> {
+    let n = mesh.vertices.len();
+    let rest: Vec<Mat3> = mesh.corners.iter().map(|tet| inverse(edges(&mesh.vertices, *tet))).collect();
+    let volumes: Vec<f64> = rest.iter().map(|b| 1.0 / (6.0 * determinant(*b))).collect();
+    let inverse_masses: Vec<f64> =
+        mesh.vertices.iter().map(|v| if v.x == 0.0 { 0.0 } else { 1.0 / MASS }).collect();
+
+    let mut p = Program::builder();
+    let (x, v) = (p.input::<Vec3>("x", n), p.input::<Vec3>("v", n));
+    let rest = p.constant::<Mat3>("rest inverse", &rest);
+    let volume = p.constant::<f64>("volume", &volumes);
+    let inverse_mass = p.constant::<f64>("inverse mass", &inverse_masses);
+    let mu = p.constant::<f64>("mu", &[MU]);
+    let lambda = p.constant::<f64>("lambda", &[LAMBDA]);
+    let damping = p.constant::<f64>("damping", &[DAMPING]);
+    let dt = p.constant::<f64>("dt", &[TIME_STEP]);
+    let tets = p.corners("tets", &mesh.corners, n);
+
+    let force = p.elements::<tet_force, Vec3, 4>(
+        "force",
+        tets,
+        (x.at(tets), v.at(tets), rest.own(), volume.own(), mu.shared(), lambda.shared(), damping.shared()),
+    );
+    let (x_next, v_next) =
+        p.map::<advance>("x next, v next", (x.own(), v.own(), force.own(), inverse_mass.own(), dt.shared()));
+    p.carry(x, x_next);
+    p.carry(v, v_next);
+    Ok(Tets { program: p.finish()?, x, v, x_next, v_next })
+}

@@ -1,0 +1,251 @@
+//! `elements`: an element reads the vertices that it touches; contributions are summed per vertex in a fixed order.
+//!
+//! A vertex's contributions are added in the order of their slots (element × arity + corner), whoever computes them. One
+//! thread adds as it goes. Of several, each does so for the vertices that only its elements touch; the others' have a row
+//! for each slot, and are added up in a last phase. On a GPU every contribution goes to a slot, and a second kernel sums
+//! the slots of each vertex. In the pullback gather and sum are exchanged.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+use super::port::{
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
+};
+use crate::program::layout::padded;
+use crate::program::plan::{Connection, Context, Scatter, TableRef, VertexSum};
+use crate::program::pool::Part;
+use crate::program::{Buffer, Constant};
+use crate::scalar::lanes::Lane;
+use crate::scalar::{Local, Real};
+use crate::{Value, With, numbers};
+
+/// Which vertices each element touches, `N` of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Corners<const N: usize> {
+    pub(crate) table: TableRef,
+}
+
+/// The values of the vertices that the element touches.
+pub struct At<T: Value, const N: usize, const ACTIVE: bool> {
+    pub(crate) buffer: usize,
+    pub(crate) table: TableRef,
+    pub(crate) ty: PhantomData<fn() -> T>,
+}
+
+impl<T: Value, const N: usize, const ACTIVE: bool> Clone for At<T, N, ACTIVE> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Value, const N: usize, const ACTIVE: bool> Copy for At<T, N, ACTIVE> {}
+
+impl<T: Value> Buffer<T> {
+    /// As an argument: the values of the vertices that the element touches.
+    pub fn at<const N: usize>(self, corners: Corners<N>) -> At<T, N, true> {
+        At { buffer: self.id, table: corners.table, ty: PhantomData }
+    }
+}
+
+impl<T: Value> Constant<T> {
+    /// As an argument: the values of the vertices that the element touches.
+    pub fn at<const N: usize>(self, corners: Corners<N>) -> At<T, N, false> {
+        At { buffer: self.id, table: corners.table, ty: PhantomData }
+    }
+}
+
+// SAFETY: tables hold vertices of the buffer, and are padded with vertex 0.
+unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACTIVE> {
+    type Value = [T; N];
+    const ACTIVE: bool = ACTIVE;
+    const SLOT: usize = if ACTIVE { padded(T::LEN) } else { 0 };
+
+    fn info(&self) -> PortInfo {
+        PortInfo {
+            buffer: self.buffer,
+            reach: Reach::At(self.table),
+            active: ACTIVE,
+            numbers: T::LEN,
+            slot: Self::SLOT,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn gather<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        field: Field,
+        place: Place,
+    ) -> With<[T; N], L> {
+        let array: *const L::Element = context.field(field);
+        let corners = context.table(self.table, place.world).corners.as_ptr();
+        let mut values = [With::<T, L>::zero(); N];
+        for k in 0..N {
+            // SAFETY: the caller's promise, and the table's padding.
+            values[k] = unsafe {
+                if BATCH {
+                    let vertex = *corners.add(place.element * N + k) as usize;
+                    load_side_by_side::<T, L>(array.add(c.layout.at(vertex) + place.world), c.layout.stride)
+                } else {
+                    // A buffer that is reached through indices lies in rows.
+                    let mut rows = [0; 16];
+                    for l in 0..L::WIDTH {
+                        rows[l] = *corners.add((place.element + l) * N + k) as usize * padded(T::LEN);
+                    }
+                    load_from_rows::<T, L>(array.add(c.layout.offset), &rows)
+                }
+            };
+        }
+        values
+    }
+
+    #[inline(always)]
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        field: Field,
+        place: Place,
+        values: With<[T; N], L>,
+    ) {
+        let array = context.field(field);
+        let rows = context.rows(self.table, place.world);
+        // SAFETY: the caller's promise; rows are those of the buffer, and of this thread alone.
+        unsafe {
+            if BATCH {
+                for k in 0..N {
+                    let row = *rows.add(place.element * N + k) as usize;
+                    let target = array.add(c.layout.at(row) + place.world);
+                    let old = load_side_by_side::<T, L>(target, c.layout.stride);
+                    store_side_by_side::<T, L>(target, c.layout.stride, plus::<T, L>(old, values[k]));
+                }
+                return;
+            }
+            let rows = rows.add(place.element * N);
+            let mut number = 0;
+            while number < T::LEN {
+                add_four::<T, L, N>(array.add(c.layout.offset + number), rows, place.lanes, &values, number);
+                number += 4;
+            }
+        }
+    }
+}
+
+/// Adds four numbers of each corner's value, from number `c` on, to their rows: element by element, so that a vertex's sum
+/// has one order for every lane width.
+///
+/// # Safety
+/// `rows` holds a row of `array` for each corner of `lanes` elements, and no other thread uses them.
+#[inline(always)]
+unsafe fn add_four<T: Value, L: Lane, const N: usize>(
+    array: *mut L::Element,
+    rows: *const u32,
+    lanes: usize,
+    values: &[With<T, L>; N],
+    c: usize,
+) {
+    // The lanes' rows, element by element, on the stack: turned once, and added from there.
+    let mut turned = [const { MaybeUninit::<[[L::Element; 4]; 16]>::uninit() }; N];
+    let mut starts = [0; 16];
+    for l in 0..L::WIDTH {
+        starts[l] = 4 * l;
+    }
+    for k in 0..N {
+        let parts = numbers::<T, L>(&values[k]);
+        let mut four = [L::from_f64(0.0); 4];
+        let mut i = 0;
+        while i < 4 && c + i < T::LEN {
+            four[i] = parts[c + i];
+            i += 1;
+        }
+        // SAFETY: 4 numbers for each of at most 16 lanes.
+        unsafe { L::store_rows(four, turned[k].as_mut_ptr().cast(), &starts) };
+    }
+    let mut l = 0;
+    while l < lanes {
+        for k in 0..N {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let target = array.add(*rows.add(l * N + k) as usize * padded(T::LEN));
+                let row = turned[k].as_ptr().cast::<[L::Element; 4]>().add(l);
+                if padded(T::LEN) == 1 {
+                    *target = *target + (*row)[0];
+                } else {
+                    let target = target.cast::<[L::Element; 4]>();
+                    let (mut sum, row) = (target.read(), row.read());
+                    for i in 0..4 {
+                        sum[i] = sum[i] + row[i];
+                    }
+                    target.write(sum);
+                }
+            }
+        }
+        l += 1;
+    }
+}
+
+impl<T: Value, const N: usize> Output for At<T, N, true> {}
+
+/// The first phase: fields that the elements are the first to add to are set to zero, and so are the rows that threads
+/// add to in place of vertices that they share.
+pub(crate) fn clear<S: Real>(context: &Context<'_, S>, scatter: &Scatter, field: Field, part: Part) {
+    let from = if scatter.first { 0 } else { context.table(scatter.table, 0).vertices };
+    let range = part.range(scatter.rows - from, 32);
+    let row = scatter.layout.row;
+    // SAFETY: rows of the field, each in one thread's share.
+    unsafe {
+        let target = context.field(field).add(scatter.layout.offset + (from + range.start) * row);
+        target.write_bytes(0, range.len() * row);
+    }
+}
+
+/// The last phase: rows of vertices that threads share are added up, in the order of their slots.
+pub(crate) fn add_shared<S: Real>(context: &Context<'_, S>, scatter: &Scatter, field: Field, part: Part) {
+    let Some(partition) = context.partition(scatter.table, 0) else { return };
+    let array = context.field(field);
+    for i in part.range(partition.vertices.len(), 32) {
+        let (v, rows) =
+            (partition.vertices[i] as usize, partition.first[i] as usize..partition.first[i + 1] as usize);
+        for c in 0..scatter.numbers {
+            // SAFETY: rows of the field; the vertex is in this thread's share.
+            unsafe {
+                let target = array.add(scatter.layout.at(v) + c);
+                let mut sum = *target;
+                for row in rows.clone() {
+                    sum = sum + *array.add(scatter.layout.at(row) + c);
+                }
+                *target = sum;
+            }
+        }
+    }
+}
+
+/// Sums the slots of each vertex, for what goes through slots: the roots of trees.
+pub(crate) fn sum_slots<S: Real>(context: &Context<'_, S>, sum: &VertexSum, field: Field, part: Part) {
+    let table = context.table(sum.table, 0);
+    for v in part.range(table.vertices, 32) {
+        let slots = &table.slots[table.starts[v] as usize..table.starts[v + 1] as usize];
+        for target in &sum.targets {
+            let (numbers, stride) = match context.worlds {
+                0 => (target.len, 1),
+                worlds => (target.len / worlds, worlds),
+            };
+            for c in 0..numbers {
+                for w in 0..context.worlds.max(1) {
+                    // SAFETY: slots lie in the scratch memory, and the vertex is in this thread's share.
+                    unsafe {
+                        let number =
+                            context.field(field).add(target.layout.at(v) + c * target.layout.stride + w);
+                        let mut total = if target.first { S::from_f64(0.0) } else { *number };
+                        for &slot in slots {
+                            let at =
+                                sum.scratch + slot as usize * sum.slot_row + target.segment + c * stride + w;
+                            total = total + *context.scratch.add(at);
+                        }
+                        *number = total;
+                    }
+                }
+            }
+        }
+    }
+}

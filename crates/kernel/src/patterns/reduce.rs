@@ -1,0 +1,145 @@
+//! `reduce`: one value for all elements, and the sum over all of them, which is its transpose.
+//!
+//! Elements are summed in chunks of [`CHUNK`], element e of a chunk into accumulator e mod 16; the accumulators of a
+//! chunk are added pairwise, and the chunks in order. Lanes and threads only change who adds, never what.
+
+use std::marker::PhantomData;
+
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
+use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
+use crate::program::{Buffer, Constant};
+use crate::scalar::lanes::Lane;
+use crate::scalar::{Local, Real};
+use crate::{Value, With, numbers, numbers_mut};
+
+/// One value for all elements.
+pub struct Shared<T: Value, const ACTIVE: bool> {
+    pub(crate) buffer: usize,
+    pub(crate) ty: PhantomData<fn() -> T>,
+}
+
+impl<T: Value, const ACTIVE: bool> Clone for Shared<T, ACTIVE> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Value, const ACTIVE: bool> Copy for Shared<T, ACTIVE> {}
+
+impl<T: Value> Buffer<T> {
+    /// As an argument: the buffer's only value, for every element.
+    pub fn shared(self) -> Shared<T, true> {
+        Shared { buffer: self.id, ty: PhantomData }
+    }
+}
+
+impl<T: Value> Constant<T> {
+    /// As an argument: the buffer's only value, for every element.
+    pub fn shared(self) -> Shared<T, false> {
+        Shared { buffer: self.id, ty: PhantomData }
+    }
+}
+
+// SAFETY: the buffer has a value, and there are accumulators for every chunk.
+unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
+    type Value = T;
+    const ACTIVE: bool = ACTIVE;
+
+    fn info(&self) -> PortInfo {
+        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN, slot: 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn gather<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        field: Field,
+        place: Place,
+    ) -> With<T, L> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let source = context.field(field).add(c.layout.offset);
+            if BATCH {
+                return load_side_by_side::<T, L>(source.add(place.world), c.layout.stride);
+            }
+            let mut value = With::<T, L>::zero();
+            let parts = numbers_mut::<T, L>(&mut value);
+            for i in 0..T::LEN {
+                parts[i] = L::splat(source.add(i * c.layout.stride).read());
+            }
+            value
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        c: &Connection,
+        _: Field,
+        place: Place,
+        mut value: With<T, L>,
+    ) {
+        let worlds = if BATCH { context.worlds } else { 1 };
+        let (e, stride) = (place.element, ACCUMULATORS * worlds);
+        if place.lanes < L::WIDTH {
+            // Lanes past the last element add nothing.
+            for part in numbers_mut::<T, L>(&mut value) {
+                *part = <L as Real>::select(L::first(place.lanes), *part, L::zero());
+            }
+        }
+        let at = e / CHUNK * T::LEN * stride + e % ACCUMULATORS * worlds + place.world;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let target = context.scratch.add(c.scratch + at);
+            if e % CHUNK >= ACCUMULATORS {
+                let sum = load_side_by_side::<T, L>(target, stride);
+                let parts = numbers_mut::<T, L>(&mut value);
+                for (i, &sum) in numbers::<T, L>(&sum).iter().enumerate() {
+                    parts[i] = sum + parts[i];
+                }
+            }
+            store_side_by_side::<T, L>(target, stride, value);
+        }
+    }
+}
+
+impl<T: Value> Output for Shared<T, true> {}
+
+/// The second phase: the accumulators of all chunks, added up.
+pub(crate) fn sum_chunks<S: Real>(
+    context: &Context<'_, S>,
+    total: &Total,
+    field: Field,
+    count: &dyn Fn(usize) -> usize,
+) {
+    let worlds = context.worlds.max(1);
+    for c in 0..total.numbers {
+        for w in 0..worlds {
+            let mut sum = S::zero();
+            let count = count(w);
+            for chunk in 0..count.div_ceil(CHUNK) {
+                let used = (count - chunk * CHUNK).min(ACCUMULATORS);
+                let mut accumulators = [S::zero(); ACCUMULATORS];
+                for (k, accumulator) in accumulators[..used].iter_mut().enumerate() {
+                    let at = ((chunk * total.numbers + c) * ACCUMULATORS + k) * worlds + w;
+                    // SAFETY: accumulators of this operation, that its first phase has written.
+                    *accumulator = unsafe { context.scratch.add(total.scratch + at).read() };
+                }
+                let mut half = ACCUMULATORS / 2;
+                while half > 0 {
+                    for k in 0..half {
+                        accumulators[k] = accumulators[k] + accumulators[k + half];
+                    }
+                    half /= 2;
+                }
+                sum = sum + accumulators[0];
+            }
+            // SAFETY: the buffer's one value.
+            unsafe {
+                let number = context.field(field).add(total.layout.offset + c * total.layout.stride + w);
+                *number = if total.first { sum } else { *number + sum };
+            }
+        }
+    }
+}

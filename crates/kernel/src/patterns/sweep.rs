@@ -1,0 +1,217 @@
+//! The sweep behind every pattern: for each element, gather, compute, scatter; then the sums.
+
+use std::marker::PhantomData;
+
+use super::elements::{add_shared, clear, sum_slots};
+use super::port::{Field, Inputs, Outputs, Place, PortInfo};
+use super::reduce::sum_chunks;
+use crate::Kernel;
+use crate::program::operation::{Count, Scalar, Stage, StageInfo};
+use crate::program::plan::{CHUNK, Connection, Context, Pass};
+use crate::program::pool::Part;
+use crate::scalar::lanes::{Dispatch, Driver, Lane, Width};
+
+/// A kernel with its ports.
+pub struct Sweep<K, I, O> {
+    pub(crate) name: String,
+    pub(crate) count: Count,
+    pub(crate) inputs: I,
+    pub(crate) outputs: O,
+    pub(crate) kernel: PhantomData<fn() -> K>,
+}
+
+impl<K, I, O> Stage for Sweep<K, I, O>
+where
+    K: Kernel,
+    I: Inputs<Values = K::Arguments>,
+    O: Outputs<Values = K::Output>,
+{
+    fn info(&self) -> StageInfo {
+        let (inputs, outputs): (Vec<PortInfo>, Vec<PortInfo>) = (self.inputs.infos(), self.outputs.infos());
+        StageInfo {
+            name: self.name.clone(),
+            kernel: K::NAME,
+            arguments: K::ARGUMENTS,
+            count: self.count,
+            inputs,
+            outputs,
+        }
+    }
+
+    fn run<S: Scalar>(&self, pass: Pass, phase: usize, context: &Context<'_, S>, part: Part) {
+        let field = match pass {
+            Pass::Forward => Field::Values,
+            Pass::Pullback => Field::Bars,
+        };
+        let plan = context.plan;
+        let sweeps = plan.phases - usize::from(plan.clears) - usize::from(plan.sums);
+        let Some(phase) = phase.checked_sub(usize::from(plan.clears)) else {
+            return plan.scatters.iter().for_each(|scatter| clear(context, scatter, field, part));
+        };
+        if phase < sweeps {
+            let share = self.share(pass, phase, sweeps, context, part);
+            let driver = SweepDriver { sweep: self, context, pass, share };
+            return S::dispatch(driver, context.machine.isa, self.width(context));
+        }
+        plan.scatters.iter().for_each(|scatter| add_shared(context, scatter, field, part));
+        plan.vertex_sums.iter().for_each(|sum| sum_slots(context, sum, field, part));
+        if part.index == 0 {
+            for total in &plan.totals {
+                sum_chunks(context, total, field, &|world| self.count.in_world(context, world));
+            }
+        }
+    }
+}
+
+/// Which elements a thread sweeps in a phase: a range of all, or of a forest's nodes in their order.
+struct Share {
+    range: std::ops::Range<usize>,
+    forest: Option<usize>,
+    reverse: bool,
+}
+
+impl<K, I, O> Sweep<K, I, O>
+where
+    K: Kernel,
+    I: Inputs<Values = K::Arguments>,
+    O: Outputs<Values = K::Output>,
+{
+    /// Lanes are neighbours: elements of one world, or worlds of a batch. Nodes of one tree are no neighbours, and
+    /// neither are worlds with lists of their own.
+    fn width<S>(&self, context: &Context<'_, S>) -> Width {
+        match self.count {
+            Count::Levels { .. } if context.worlds == 0 => Width::One,
+            Count::List { .. } if context.worlds > 0 => Width::One,
+            _ => context.machine.width,
+        }
+    }
+
+    fn share<S>(
+        &self,
+        pass: Pass,
+        phase: usize,
+        sweeps: usize,
+        context: &Context<'_, S>,
+        part: Part,
+    ) -> Share {
+        match self.count {
+            Count::Levels { forest, upwards, .. } => {
+                let levels = &context.forests[forest].levels;
+                let reverse = upwards != (pass == Pass::Pullback);
+                if sweeps == 1 {
+                    // Too narrow for threads: one of them does all levels.
+                    let range = if part.index == 0 { 0..context.forests[forest].order.len() } else { 0..0 };
+                    return Share { range, forest: Some(forest), reverse };
+                }
+                let level = if reverse { sweeps - 1 - phase } else { phase };
+                let (from, to) = (levels[level] as usize, levels[level + 1] as usize);
+                let range = part.range(to - from, 32);
+                Share { range: from + range.start..from + range.end, forest: Some(forest), reverse }
+            }
+            _ => {
+                let range = part.range(self.count.most(context), CHUNK);
+                Share { range, forest: None, reverse: false }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The connections are those of the ports, and the place is in the thread's share.
+    #[inline(always)]
+    unsafe fn element<L: Lane, const BATCH: bool>(
+        &self,
+        context: &Context<'_, L::Element>,
+        (inputs, outputs): (&[Connection], &[Connection]),
+        pass: Pass,
+        place: Place,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let arguments = self.inputs.gather::<L, BATCH>(context, inputs, Field::Values, place);
+            match pass {
+                Pass::Forward => {
+                    let out = K::forward::<L>(arguments);
+                    self.outputs.scatter::<L, BATCH>(context, outputs, Field::Values, place, out);
+                }
+                Pass::Pullback => {
+                    let out_bar = self.outputs.gather::<L, BATCH>(context, outputs, Field::Bars, place);
+                    let bars = K::pullback::<L>(arguments, out_bar);
+                    self.inputs.scatter::<L, BATCH>(context, inputs, Field::Bars, place, bars);
+                }
+            }
+        }
+    }
+}
+
+struct SweepDriver<'a, S, K, I, O> {
+    sweep: &'a Sweep<K, I, O>,
+    context: &'a Context<'a, S>,
+    pass: Pass,
+    share: Share,
+}
+
+impl<S, K, I, O> Driver<S> for SweepDriver<'_, S, K, I, O>
+where
+    S: Dispatch,
+    K: Kernel,
+    I: Inputs<Values = K::Arguments>,
+    O: Outputs<Values = K::Output>,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane<Element = S>>(self) {
+        // A copy of the loop for each way to run it: a test inside would hold up every element.
+        match (self.pass, self.context.worlds > 0) {
+            (Pass::Forward, false) => self.sweep_all::<L, false>(Pass::Forward),
+            (Pass::Pullback, false) => self.sweep_all::<L, false>(Pass::Pullback),
+            (Pass::Forward, true) => self.sweep_all::<L, true>(Pass::Forward),
+            (Pass::Pullback, true) => self.sweep_all::<L, true>(Pass::Pullback),
+        }
+    }
+}
+
+impl<S, K, I, O> SweepDriver<'_, S, K, I, O>
+where
+    S: Dispatch,
+    K: Kernel,
+    I: Inputs<Values = K::Arguments>,
+    O: Outputs<Values = K::Output>,
+{
+    #[inline(always)]
+    fn sweep_all<L: Lane<Element = S>, const BATCH: bool>(&self, pass: Pass) {
+        let (sweep, context) = (self.sweep, self.context);
+        let Share { range, forest, reverse } = &self.share;
+        let order = forest.map(|forest| context.forests[forest].order.as_slice());
+        let connections = context.plan.connections.split_at(context.plan.inputs);
+        // One world: lanes are elements. A batch: lanes are worlds.
+        let (worlds, step, world_step) = if BATCH { (context.worlds, 1, L::WIDTH) } else { (1, L::WIDTH, 1) };
+        let mut k = range.start;
+        while k < range.end {
+            let element = match order {
+                None => k,
+                Some(order) => order[if *reverse { range.start + range.end - 1 - k } else { k }] as usize,
+            };
+            let mut world = 0;
+            while world < worlds {
+                let lanes = if BATCH { L::WIDTH } else { L::WIDTH.min(range.end - k) };
+                let place = Place { element, world, lanes };
+                if BATCH && sweep.count.is_past_the_end(context, place) {
+                    // This world's list is shorter.
+                } else if I::INDEX && L::WIDTH > 1 && !BATCH && !sweep.inputs.uniform(context, k, lanes) {
+                    // Lanes with different indices take different ways: one by one.
+                    for element in k..k + lanes {
+                        let place = Place { element, world, lanes: 1 };
+                        // SAFETY: the element is in the share.
+                        unsafe { sweep.element::<S, BATCH>(context, connections, pass, place) };
+                    }
+                } else {
+                    // SAFETY: the elements are in the share, or in the padding after the last one.
+                    unsafe { sweep.element::<L, BATCH>(context, connections, pass, place) };
+                }
+                world += world_step;
+            }
+            k += step;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Buffers: named arrays of values in a program's arena.
+
+use std::marker::PhantomData;
+
+use crate::Value;
+
+/// A buffer of values of type `T` (named at `f64`), whose cotangent the pullback computes.
+pub struct Buffer<T: Value> {
+    pub(crate) id: usize,
+    pub(crate) ty: PhantomData<fn() -> T>,
+}
+
+/// A buffer that pullbacks do not go through: nothing is computed for its cotangent.
+pub struct Constant<T: Value> {
+    pub(crate) id: usize,
+    pub(crate) ty: PhantomData<fn() -> T>,
+}
+
+/// Indices or kinds, one per element, fixed when the program is built.
+pub struct Indices<K> {
+    pub(crate) id: usize,
+    pub(crate) ty: PhantomData<fn() -> K>,
+}
+
+impl<T: Value> Buffer<T> {
+    pub(crate) fn new(id: usize) -> Self {
+        Buffer { id, ty: PhantomData }
+    }
+
+    /// The same buffer as a constant: cotangents stop here.
+    pub fn fixed(self) -> Constant<T> {
+        Constant { id: self.id, ty: PhantomData }
+    }
+}
+
+macro_rules! handle {
+    ($($name:ident $($bound:ident)?),*) => {$(
+        impl<T $(: $bound)?> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T $(: $bound)?> Copy for $name<T> {}
+        impl<T $(: $bound)?> std::fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.id)
+            }
+        }
+    )*};
+}
+handle!(Buffer Value, Constant Value, Indices);
+
+/// A buffer of either sort.
+pub trait AnyBuffer: Copy {
+    /// What it holds.
+    type Item: Value;
+    /// Its place in the program.
+    fn id(self) -> usize;
+}
+
+impl<T: Value> AnyBuffer for Buffer<T> {
+    type Item = T;
+    fn id(self) -> usize {
+        self.id
+    }
+}
+
+impl<T: Value> AnyBuffer for Constant<T> {
+    type Item = T;
+    fn id(self) -> usize {
+        self.id
+    }
+}
+
+/// Who gives a buffer its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The caller, before each forward pass. Its cotangent is that of the last pullback.
+    Input,
+    /// The caller. Its cotangent adds up over pullbacks until it is cleared.
+    Parameter,
+    /// The builder, once.
+    Constant,
+    /// An operation.
+    Computed,
+}
+
+/// What a program knows of a buffer.
+#[derive(Clone, Debug)]
+pub struct BufferInfo {
+    /// Its name.
+    pub name: String,
+    /// How many values it holds.
+    pub len: usize,
+    /// How many numbers make a value.
+    pub numbers: usize,
+    /// Who gives it its values.
+    pub role: Role,
+    /// Elements reach it through indices: its values lie in rows.
+    pub(crate) gathered: bool,
+    /// Rows after the values, for what threads add in place of vertices that they share.
+    pub(crate) extra_rows: usize,
+    /// The values of a constant.
+    pub(crate) data: Option<Vec<f64>>,
+}

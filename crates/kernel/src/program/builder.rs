@@ -1,0 +1,423 @@
+//! Building a program: declare buffers and index tables, apply kernels through patterns, finish.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::buffer::{Buffer, BufferInfo, Constant, Indices, Role};
+use super::error::BuildError;
+use super::operation::{ByHand, Count, Erased, Operation};
+use super::plan::TableRef;
+use super::table::{Forest, Table};
+use super::{Inner, Program, planner};
+use crate::patterns::elements::{At, Corners};
+use crate::patterns::map::Own;
+use crate::patterns::pairs::List;
+use crate::patterns::port::{Inputs, Outputs, PortInfo, Reach, Single};
+use crate::patterns::reduce::Shared;
+use crate::patterns::sweep::Sweep;
+use crate::patterns::tree_down::{ForChildren, Parent};
+use crate::patterns::tree_up::{Children, ForParent};
+use crate::{Argument, Kernel, Kind, Value, gradcheck};
+
+/// A program in the making. The first mistake is kept, and told by [`Builder::finish`].
+#[derive(Default)]
+pub struct Builder {
+    buffers: Vec<BufferInfo>,
+    outputs: Vec<usize>,
+    /// (input, output): the output is the input of the next step.
+    carried: Vec<(usize, usize)>,
+    stages: Vec<Box<dyn Erased>>,
+    tables: Vec<Table>,
+    lists: Vec<Table>,
+    forests: Vec<Forest>,
+    indices: Vec<Vec<u32>>,
+    error: Option<BuildError>,
+}
+
+/// A forest of nodes, for `tree_down` and `tree_up`.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree {
+    forest: usize,
+}
+
+impl Builder {
+    fn fail(&mut self, error: BuildError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn declare<T: Value>(&mut self, name: &str, len: usize, role: Role, data: Option<Vec<f64>>) -> Buffer<T> {
+        if self.buffers.iter().any(|b| b.name == name) {
+            self.fail(BuildError::SameName { name: name.to_owned() });
+        }
+        if len > (u32::MAX - 64) as usize {
+            self.fail(BuildError::TooLarge { name: name.to_owned(), count: len });
+        }
+        self.buffers.push(BufferInfo {
+            name: name.to_owned(),
+            len,
+            numbers: T::LEN,
+            role,
+            gathered: false,
+            extra_rows: 0,
+            data,
+        });
+        Buffer::new(self.buffers.len() - 1)
+    }
+
+    /// A buffer of `len` values that the caller sets before each forward pass.
+    pub fn input<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
+        self.declare(name, len, Role::Input, None)
+    }
+
+    /// A buffer of `len` values that the caller sets; its cotangent adds up over pullbacks.
+    pub fn parameter<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
+        self.declare(name, len, Role::Parameter, None)
+    }
+
+    /// A buffer of values that never change, and that pullbacks do not go through.
+    pub fn constant<T: Value>(&mut self, name: &str, values: &[crate::With<T, f64>]) -> Constant<T> {
+        let data = values.iter().flat_map(|value| gradcheck::flat::<T>(*value)).collect();
+        self.declare::<T>(name, values.len(), Role::Constant, Some(data)).fixed()
+    }
+
+    /// One index or kind for each element.
+    pub fn indices<K: Kind>(&mut self, values: &[K]) -> Indices<K> {
+        let mut indices: Vec<u32> = values.iter().map(|k| k.index()).collect();
+        // Whole lanes are read at the end.
+        indices.resize(indices.len().next_multiple_of(super::layout::BLOCK), 0);
+        self.indices.push(indices);
+        Indices { id: self.indices.len() - 1, ty: PhantomData }
+    }
+
+    /// Which `N` of `vertices` each element touches.
+    pub fn corners<const N: usize>(
+        &mut self,
+        name: &str,
+        elements: &[[usize; N]],
+        vertices: usize,
+    ) -> Corners<N> {
+        let id = self.tables.len();
+        let mut table = Table::new(name, N, elements.len(), vertices);
+        if elements.len() * N > (u32::MAX - 64) as usize || vertices > (u32::MAX - 64) as usize {
+            self.fail(BuildError::TooLarge { name: name.to_owned(), count: elements.len() * N });
+        } else if let Some((element, &vertex)) = elements
+            .iter()
+            .enumerate()
+            .find_map(|(e, corners)| corners.iter().find(|v| **v >= vertices).map(|v| (e, v)))
+        {
+            self.fail(BuildError::NoVertex { table: name.to_owned(), element, vertex, vertices });
+        } else {
+            let flat: Vec<u32> = elements.iter().flatten().map(|v| *v as u32).collect();
+            table.set(&flat);
+        }
+        self.tables.push(table);
+        Corners { table: TableRef::Fixed(id) }
+    }
+
+    /// A list of up to `capacity` elements, each touching `N` of `vertices`, made at run time.
+    pub fn list<const N: usize>(&mut self, name: &str, capacity: usize, vertices: usize) -> List<N> {
+        if capacity * N > (u32::MAX - 64) as usize {
+            self.fail(BuildError::TooLarge { name: name.to_owned(), count: capacity * N });
+        }
+        self.lists.push(Table::new(name, N, capacity.min(u32::MAX as usize), vertices));
+        List { list: self.lists.len() - 1 }
+    }
+
+    /// A forest by the parent of each node; roots have none.
+    pub fn tree(&mut self, name: &str, parents: &[Option<usize>]) -> Tree {
+        let forest = Forest::new(name, parents).unwrap_or_else(|| {
+            self.fail(BuildError::NotAForest { forest: name.to_owned() });
+            Forest { levels: vec![0], ..Forest::default() }
+        });
+        // The roots' slots are summed into the one value above them.
+        let roots: Vec<u32> =
+            (0..parents.len()).filter(|&i| parents[i].is_none()).map(|i| i as u32).collect();
+        let starts = vec![0, roots.len() as u32];
+        let table = Table {
+            name: format!("roots of {name}"),
+            arity: 1,
+            vertices: 1,
+            starts,
+            slots: roots,
+            ..Table::default()
+        };
+        self.tables.push(table);
+        self.forests.push(Forest { roots: self.tables.len() - 1, ..forest });
+        Tree { forest: self.forests.len() - 1 }
+    }
+
+    /// Says that the caller will read the buffer, and set its cotangent before a pullback.
+    pub fn output<T: Value>(&mut self, buffer: Buffer<T>) {
+        if !self.outputs.contains(&buffer.id) {
+            self.outputs.push(buffer.id);
+        }
+    }
+
+    /// Says that `output` is what `input` is in the next step: [`Workspace::carry`](super::Workspace::carry) copies it,
+    /// and `carry_back` copies cotangents the other way.
+    pub fn carry<T: Value>(&mut self, input: Buffer<T>, output: Buffer<T>) {
+        let (from, to) = (&self.buffers[output.id], &self.buffers[input.id]);
+        if from.len != to.len || to.role != Role::Input {
+            let (output, input) = (from.name.clone(), to.name.clone());
+            return self.fail(BuildError::Carry { output, input });
+        }
+        self.carried.push((input.id, output.id));
+        self.output(output);
+    }
+
+    /// Adds an operation written by hand.
+    pub fn operation(&mut self, operation: impl Operation) {
+        self.stages.push(Box::new(ByHand(operation)));
+    }
+
+    /// A buffer that an operation written by hand writes.
+    pub fn computed<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
+        self.declare(name, len, Role::Computed, None)
+    }
+
+    /// out\[i\] = f(in\[i\], ...): one buffer for each result of the kernel. `names` names them, divided by commas.
+    pub fn map<K>(
+        &mut self,
+        names: &str,
+        inputs: impl Inputs<Values = K::Arguments>,
+    ) -> <K::Output as Results>::Buffers
+    where
+        K: Kernel<Output: Results>,
+    {
+        let count = self.count(names, &inputs.infos());
+        let (buffers, outputs) = K::Output::declare(self, names, count.capacity());
+        self.sweep::<K, _, _>(names, count, inputs, outputs);
+        buffers
+    }
+
+    /// The kernel's results, one for each corner of the element, summed per vertex.
+    pub fn elements<K, T, const N: usize>(
+        &mut self,
+        name: &str,
+        corners: Corners<N>,
+        inputs: impl Inputs<Values = K::Arguments>,
+    ) -> Buffer<T>
+    where
+        T: Value,
+        K: Kernel<Output = [T; N]>,
+    {
+        let (count, vertices) = match corners.table {
+            TableRef::Fixed(i) => (Count::Fixed(self.tables[i].count), self.tables[i].vertices),
+            TableRef::List(list) => {
+                let table = &self.lists[list];
+                (Count::List { list, capacity: table.capacity }, table.vertices)
+            }
+        };
+        let buffer = self.declare::<T>(name, vertices, Role::Computed, None);
+        let output = At { buffer: buffer.id, table: corners.table, ty: PhantomData };
+        self.sweep::<K, _, _>(name, count, inputs, Single::<At<T, N, true>>(output));
+        buffer
+    }
+
+    /// [`Builder::elements`] over a list made at run time.
+    pub fn pairs<K, T, const N: usize>(
+        &mut self,
+        name: &str,
+        list: List<N>,
+        inputs: impl Inputs<Values = K::Arguments>,
+    ) -> Buffer<T>
+    where
+        T: Value,
+        K: Kernel<Output = [T; N]>,
+    {
+        self.elements::<K, T, N>(name, list.corners(), inputs)
+    }
+
+    /// The sum of the kernel's results over all elements: a buffer of one value.
+    pub fn reduce<K>(&mut self, name: &str, inputs: impl Inputs<Values = K::Arguments>) -> Buffer<K::Output>
+    where
+        K: Kernel<Output: Value>,
+    {
+        let count = self.count(name, &inputs.infos());
+        let buffer = self.declare::<K::Output>(name, 1, Role::Computed, None);
+        let output = Shared { buffer: buffer.id, ty: PhantomData };
+        self.sweep::<K, _, _>(name, count, inputs, Single::<Shared<K::Output, true>>(output));
+        buffer
+    }
+
+    /// y\[i\] = f(y\[parent i\], own values), from the roots, whose parent's value is `root`, to the leaves.
+    pub fn tree_down<K, I>(
+        &mut self,
+        name: &str,
+        tree: Tree,
+        root: Buffer<K::Output>,
+        inputs: I,
+    ) -> Buffer<K::Output>
+    where
+        K: Kernel<Output: Value>,
+        I: After<Parent<K::Output>>,
+        I::All: Inputs<Values = K::Arguments>,
+    {
+        let count = self.levels(tree, false);
+        let buffer = self.declare::<K::Output>(name, count.capacity(), Role::Computed, None);
+        let (forest, ty) = (tree.forest, PhantomData);
+        let inputs = inputs.after(Parent { buffer: buffer.id, root: root.id, forest, ty });
+        let output = ForChildren { buffer: buffer.id, forest, ty: PhantomData };
+        self.sweep::<K, _, _>(name, count, inputs, Single(output));
+        buffer
+    }
+
+    /// message\[i\] = f(Σ message\[children of i\], own values), from the leaves to the roots.
+    pub fn tree_up<K, I>(&mut self, name: &str, tree: Tree, inputs: I) -> Buffer<K::Output>
+    where
+        K: Kernel<Output: Value>,
+        I: After<Children<K::Output>>,
+        I::All: Inputs<Values = K::Arguments>,
+    {
+        let count = self.levels(tree, true);
+        let buffer = self.declare::<K::Output>(name, count.capacity(), Role::Computed, None);
+        let forest = tree.forest;
+        let inputs = inputs.after(Children { buffer: buffer.id, forest, ty: PhantomData });
+        let output = ForParent { buffer: buffer.id, forest, ty: PhantomData };
+        self.sweep::<K, _, _>(name, count, inputs, Single(output));
+        buffer
+    }
+
+    fn levels(&self, tree: Tree, upwards: bool) -> Count {
+        Count::Levels { forest: tree.forest, upwards, nodes: self.forests[tree.forest].parents.len() }
+    }
+
+    fn sweep<K, I, O>(&mut self, name: &str, count: Count, inputs: I, outputs: O)
+    where
+        K: Kernel,
+        I: Inputs<Values = K::Arguments>,
+        O: Outputs<Values = K::Output>,
+    {
+        let sweep = Sweep::<K, I, O> { name: name.to_owned(), count, inputs, outputs, kernel: PhantomData };
+        self.stages.push(Box::new(sweep));
+    }
+
+    /// How many elements these inputs speak of.
+    fn count(&mut self, operation: &str, inputs: &[PortInfo]) -> Count {
+        for port in inputs {
+            match port.reach {
+                Reach::Own => return Count::Fixed(self.buffers[port.buffer].len),
+                Reach::At(TableRef::Fixed(i)) => return Count::Fixed(self.tables[i].count),
+                Reach::At(TableRef::List(list)) => {
+                    return Count::List { list, capacity: self.lists[list].capacity };
+                }
+                _ => {}
+            }
+        }
+        self.fail(BuildError::NoCount { operation: operation.to_owned() });
+        Count::Fixed(0)
+    }
+
+    /// Checks the program, and closes it.
+    pub fn finish(mut self) -> Result<Program, BuildError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        for stage in &self.stages {
+            let info = stage.info();
+            for port in info.inputs.iter().chain(&info.outputs) {
+                if matches!(port.reach, Reach::At(_)) {
+                    self.buffers[port.buffer].gathered = true;
+                }
+            }
+        }
+        // What is copied whole lies alike.
+        for &(input, output) in &self.carried {
+            let gathered = self.buffers[input].gathered || self.buffers[output].gathered;
+            (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
+        }
+        planner::check(&self.buffers, &self.stages, &self.tables, &self.lists)?;
+        let live = planner::live(&self.buffers, &self.outputs, &self.stages);
+        Ok(Program {
+            inner: Arc::new(Inner {
+                buffers: self.buffers,
+                outputs: self.outputs,
+                carried: self.carried,
+                stages: self.stages,
+                live,
+                tables: self.tables,
+                lists: self.lists,
+                forests: self.forests,
+                indices: self.indices,
+            }),
+        })
+    }
+}
+
+/// What a kernel in a `map` returns: a value, or a tuple of values, each with a buffer of its own.
+pub trait Results: Argument + Sized {
+    /// The buffers.
+    type Buffers;
+    /// Their ports.
+    type Ports: Outputs<Values = Self>;
+    #[doc(hidden)]
+    fn declare(builder: &mut Builder, names: &str, len: usize) -> (Self::Buffers, Self::Ports);
+}
+
+impl<T: Value> Results for T {
+    type Buffers = Buffer<T>;
+    type Ports = Single<Own<T, true>>;
+    fn declare(builder: &mut Builder, names: &str, len: usize) -> (Buffer<T>, Self::Ports) {
+        let buffer = builder.declare::<T>(names.trim(), len, Role::Computed, None);
+        (buffer, Single(buffer.own()))
+    }
+}
+
+macro_rules! results {
+    ($($($name:ident),+;)*) => {$(
+        impl<$($name: Value),+> Results for ($($name,)+) {
+            type Buffers = ($(Buffer<$name>,)+);
+            type Ports = ($(Own<$name, true>,)+);
+            #[allow(non_snake_case)]
+            fn declare(builder: &mut Builder, names: &str, len: usize) -> (Self::Buffers, Self::Ports) {
+                // Where there are too few names, the last ones are numbered.
+                let mut names = names.split(',').map(str::trim).map(str::to_owned);
+                let mut k = 0;
+                let mut next = || {
+                    k += 1;
+                    names.next().unwrap_or_else(|| format!("result {k}"))
+                };
+                $(let $name = builder.declare::<$name>(&next(), len, Role::Computed, None);)+
+                (($($name,)+), ($($name.own(),)+))
+            }
+        }
+    )*};
+}
+results! {
+    A;
+    A, B;
+    A, B, C;
+    A, B, C, D;
+    A, B, C, D, E;
+    A, B, C, D, E, F;
+}
+
+/// A tuple of ports that another port can be put before.
+pub trait After<P> {
+    /// All of them.
+    type All;
+    #[doc(hidden)]
+    fn after(self, first: P) -> Self::All;
+}
+
+macro_rules! after {
+    ($($($name:ident $i:tt),*;)*) => {$(
+        impl<P, $($name),*> After<P> for ($($name,)*) {
+            type All = (P, $($name,)*);
+            fn after(self, first: P) -> Self::All {
+                (first, $(self.$i,)*)
+            }
+        }
+    )*};
+}
+after! {
+    ;
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}

@@ -1,0 +1,91 @@
+//! Programs: a fixed list of operations on named buffers in one arena, run forwards, and backwards for cotangents.
+//!
+//! A program is built once ([`Builder`]), and run in a [`Workspace`], which holds all memory: nothing is allocated while
+//! it runs. Its pullback is the list read backwards over the same arena.
+
+mod buffer;
+mod builder;
+mod error;
+pub(crate) mod layout;
+pub(crate) mod operation;
+pub(crate) mod plan;
+pub(crate) mod planner;
+pub(crate) mod pool;
+pub(crate) mod table;
+mod workspace;
+
+use std::sync::Arc;
+
+pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Role};
+pub use builder::{After, Builder, Results, Tree};
+pub use error::{AccessError, BuildError, NonFinite};
+pub use operation::{BufferUse, Operation, Scalar, World};
+pub use workspace::{RunOptions, Workspace};
+
+pub use crate::patterns::elements::Corners;
+pub use crate::patterns::pairs::List;
+
+use operation::Erased;
+use table::{Forest, Table};
+
+/// A fixed list of operations.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub buffers: Vec<BufferInfo>,
+    pub outputs: Vec<usize>,
+    pub carried: Vec<(usize, usize)>,
+    pub stages: Vec<Box<dyn Erased>>,
+    /// Stages whose cotangents reach an input, by their place.
+    pub live: Vec<bool>,
+    pub tables: Vec<Table>,
+    /// Lists made at run time, as they are before anything is in them.
+    pub lists: Vec<Table>,
+    pub forests: Vec<Forest>,
+    pub indices: Vec<Vec<u32>>,
+}
+
+impl Program {
+    /// A program with nothing in it yet.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Memory to run the program for one world.
+    pub fn workspace<S: Scalar>(&self, options: RunOptions) -> Workspace<S> {
+        Workspace::new(self.clone(), None, options)
+    }
+
+    /// Memory to run the program for many worlds at once, each with its own values.
+    pub fn batch<S: Scalar>(&self, worlds: usize, options: RunOptions) -> Workspace<S> {
+        Workspace::new(self.clone(), Some(worlds), options)
+    }
+
+    /// Its buffers.
+    pub fn buffers(&self) -> &[BufferInfo] {
+        &self.inner.buffers
+    }
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for buffer in self.buffers().iter().filter(|b| b.role != Role::Computed) {
+            writeln!(f, "{:?} {}: {} x {}", buffer.role, buffer.name, buffer.len, buffer.numbers)?;
+        }
+        for stage in &self.inner.stages {
+            let info = stage.info();
+            let names = |ports: &[crate::patterns::port::PortInfo]| {
+                let name = |p: &crate::patterns::port::PortInfo| match p.reach {
+                    crate::patterns::port::Reach::Index => format!("indices {}", p.buffer),
+                    _ => self.inner.buffers[p.buffer].name.clone(),
+                };
+                ports.iter().map(name).collect::<Vec<_>>().join(", ")
+            };
+            writeln!(f, "{} = {}({})", names(&info.outputs), info.kernel, names(&info.inputs))?;
+        }
+        Ok(())
+    }
+}

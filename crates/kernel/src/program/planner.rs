@@ -1,0 +1,388 @@
+//! Checks a program, and lays out what its operations need in one workspace.
+
+use super::Inner;
+use super::buffer::{BufferInfo, Role};
+use super::error::BuildError;
+use super::layout::{Layout, padded};
+use super::operation::{Count, Erased, StageInfo};
+use super::plan::{
+    ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum,
+};
+use super::table::{Partition, Table};
+use crate::patterns::port::{PortInfo, Reach};
+
+/// Levels of a tree at least this wide on average are worth a barrier each.
+const WIDE_LEVEL: usize = 256;
+
+/// Every buffer has one writer, that comes before its readers, and the lengths fit.
+pub fn check(
+    buffers: &[BufferInfo],
+    stages: &[Box<dyn Erased>],
+    tables: &[Table],
+    lists: &[Table],
+) -> Result<(), BuildError> {
+    let mut writers: Vec<Option<String>> = buffers
+        .iter()
+        .map(|b| (b.role != Role::Computed).then(|| format!("its caller ({:?})", b.role)))
+        .collect();
+    for stage in stages {
+        let info = stage.info();
+        for port in &info.outputs {
+            if let Some(first) = &writers[port.buffer] {
+                return Err(BuildError::TwoWriters {
+                    buffer: buffers[port.buffer].name.clone(),
+                    first: first.clone(),
+                    second: info.name.clone(),
+                });
+            }
+        }
+        let own: Vec<usize> = info.outputs.iter().map(|p| p.buffer).collect();
+        for (i, port) in info.inputs.iter().enumerate() {
+            check_length(buffers, tables, lists, &info, port, info.arguments.get(i).copied().unwrap_or("?"))?;
+            // A tree's nodes read what other nodes of the same operation write.
+            let read = match port.reach {
+                Reach::Index => continue,
+                Reach::Parent { root, .. } => root,
+                Reach::Children { .. } => continue,
+                _ => port.buffer,
+            };
+            if writers[read].is_none() || own.contains(&read) {
+                return Err(BuildError::ReadBeforeWritten {
+                    operation: info.name.clone(),
+                    buffer: buffers[read].name.clone(),
+                });
+            }
+        }
+        for port in &info.outputs {
+            writers[port.buffer] = Some(info.name.clone());
+        }
+    }
+    Ok(())
+}
+
+fn check_length(
+    buffers: &[BufferInfo],
+    tables: &[Table],
+    lists: &[Table],
+    info: &StageInfo,
+    port: &PortInfo,
+    argument: &str,
+) -> Result<(), BuildError> {
+    let (wanted, why) = match port.reach {
+        Reach::Own => (info.count.capacity(), "one for each element"),
+        Reach::At(TableRef::Fixed(i)) => (tables[i].vertices, "one for each vertex"),
+        Reach::At(TableRef::List(i)) => (lists[i].vertices, "one for each vertex"),
+        Reach::Shared => (1, "one for all elements"),
+        Reach::Parent { root, .. } => {
+            let found = buffers[root].len;
+            if found == 1 {
+                return Ok(());
+            }
+            return Err(length_error(info, "the roots' parent", &buffers[root], 1, "one for all roots"));
+        }
+        _ => return Ok(()),
+    };
+    // A table of other elements than the operation's would be read past its end.
+    if let (Reach::At(table), Count::Fixed(count)) = (port.reach, info.count) {
+        let elements = match table {
+            TableRef::Fixed(i) => tables[i].count,
+            TableRef::List(i) => lists[i].capacity,
+        };
+        if elements != count {
+            let name = match table {
+                TableRef::Fixed(i) => &tables[i].name,
+                TableRef::List(i) => &lists[i].name,
+            };
+            return Err(BuildError::Length {
+                operation: info.name.clone(),
+                argument: argument.to_owned(),
+                buffer: name.clone(),
+                found: elements,
+                wanted: count,
+                why: "one set of corners for each element",
+            });
+        }
+    }
+    if buffers[port.buffer].len == wanted {
+        return Ok(());
+    }
+    Err(length_error(info, argument, &buffers[port.buffer], wanted, why))
+}
+
+fn length_error(
+    info: &StageInfo,
+    argument: &str,
+    buffer: &BufferInfo,
+    wanted: usize,
+    why: &'static str,
+) -> BuildError {
+    BuildError::Length {
+        operation: info.name.clone(),
+        argument: argument.to_owned(),
+        buffer: buffer.name.clone(),
+        found: buffer.len,
+        wanted,
+        why,
+    }
+}
+
+/// Which operations the pullback runs: those on a way from an input or parameter to an output.
+pub fn live(buffers: &[BufferInfo], outputs: &[usize], stages: &[Box<dyn Erased>]) -> Vec<bool> {
+    let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
+    let mut varies: Vec<bool> =
+        buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
+    for info in &infos {
+        if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
+            info.outputs.iter().for_each(|p| varies[p.buffer] = true);
+        }
+    }
+    let mut wanted: Vec<bool> = (0..buffers.len()).map(|b| outputs.contains(&b)).collect();
+    let mut live = vec![false; stages.len()];
+    for (k, info) in infos.iter().enumerate().rev() {
+        live[k] = info.outputs.iter().any(|p| wanted[p.buffer])
+            && info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b]));
+        if live[k] {
+            for port in info.inputs.iter().filter(|p| p.active) {
+                sources(port).iter().for_each(|&b| wanted[b] = true);
+            }
+        }
+    }
+    live
+}
+
+/// The buffers that a port reads.
+fn sources(port: &PortInfo) -> Vec<usize> {
+    match port.reach {
+        Reach::Index => Vec::new(),
+        Reach::Parent { root, .. } => vec![root, port.buffer],
+        _ => vec![port.buffer],
+    }
+}
+
+/// How many rows threads need beyond the vertices of each buffer, for `threads` that share the tables so.
+pub fn extra_rows(inner: &Inner, partitions: &[Partition], threads: usize) -> Vec<usize> {
+    let mut extra = vec![0; inner.buffers.len()];
+    if threads == 1 {
+        return extra;
+    }
+    for stage in &inner.stages {
+        let info = stage.info();
+        for port in info.inputs.iter().filter(|p| p.active).chain(&info.outputs) {
+            let Reach::At(table) = port.reach else { continue };
+            let rows = match table {
+                TableRef::Fixed(t) => {
+                    partitions[t].first.last().map_or(0, |end| *end as usize - inner.tables[t].vertices)
+                }
+                TableRef::List(l) => inner.lists[l].slots.len(),
+            };
+            extra[port.buffer] = extra[port.buffer].max(rows);
+        }
+    }
+    // What is copied whole lies alike.
+    for &(input, output) in &inner.carried {
+        let rows = extra[input].max(extra[output]);
+        (extra[input], extra[output]) = (rows, rows);
+    }
+    extra
+}
+
+/// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
+pub fn plans(
+    inner: &Inner,
+    buffers: &[BufferInfo],
+    layouts: &[Layout],
+    worlds: usize,
+    pass: Pass,
+) -> Vec<PassPlan> {
+    // Who has written to a buffer's cotangents before: the caller, for outputs and parameters.
+    let mut written: Vec<bool> = inner
+        .buffers
+        .iter()
+        .enumerate()
+        .map(|(b, info)| info.role == Role::Parameter || inner.outputs.contains(&b))
+        .collect();
+    let mut plans: Vec<PassPlan> = Vec::with_capacity(inner.stages.len());
+    for k in 0..inner.stages.len() {
+        let k = if pass == Pass::Forward { k } else { inner.stages.len() - 1 - k };
+        plans.push(plan(inner, k, buffers, layouts, worlds, pass, &mut written));
+    }
+    if pass == Pass::Pullback {
+        plans.reverse();
+    }
+    plans
+}
+
+fn plan(
+    inner: &Inner,
+    k: usize,
+    buffers: &[BufferInfo],
+    layouts: &[Layout],
+    worlds: usize,
+    pass: Pass,
+    written: &mut [bool],
+) -> PassPlan {
+    let stage = &inner.stages[k];
+    let info = stage.info();
+    let ports: Vec<&PortInfo> = info.inputs.iter().chain(&info.outputs).collect();
+    let inputs = info.inputs.len();
+    let connect = |port: &&PortInfo| Connection {
+        layout: if port.reach == Reach::Index { Layout::default() } else { layouts[port.buffer] },
+        first: true,
+        ..Connection::default()
+    };
+    let mut plan = PassPlan {
+        connections: ports.iter().map(connect).collect(),
+        inputs,
+        phases: 1,
+        ..Default::default()
+    };
+    if let Some(scratch) = stage.own_scratch() {
+        plan.scratch = scratch;
+        plan.by_hand =
+            ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
+        plan.numbers = ports.iter().map(|p| p.numbers).collect();
+    }
+    if pass == Pass::Pullback && !inner.live[k] {
+        plan.phases = 0;
+        return plan;
+    }
+
+    // The ports that scatter in this pass.
+    let scattering: Vec<usize> = match pass {
+        Pass::Forward => (inputs..ports.len()).collect(),
+        Pass::Pullback => (0..inputs).filter(|&i| ports[i].active).collect(),
+    };
+    let mut first =
+        |buffer: usize| -> bool { pass == Pass::Forward || !std::mem::replace(&mut written[buffer], true) };
+    let mut layout_plan = Scratch { plan: &mut plan, worlds, next: 0 };
+    // In the order in which they write: elements' own values, then sums.
+    for &i in &scattering {
+        if matches!(
+            ports[i].reach,
+            Reach::Own | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }
+        ) {
+            layout_plan.plan.connections[i].first = first(ports[i].buffer);
+        }
+    }
+    layout_plan.scatters(&scattering, &ports, inner, buffers, &mut first);
+    layout_plan.tree_slots(&ports, &info, inner, layouts, pass, &mut first);
+    layout_plan.totals(&scattering, &ports, &info, &mut first);
+    let next = layout_plan.next;
+    plan.scratch = plan.scratch.max(next);
+    // Do threads share vertices?
+    let shared = |s: &Scatter| s.rows > vertices(inner, s.table);
+
+    if let Count::Levels { forest, nodes, .. } = info.count {
+        let levels = inner.forests[forest].level_count();
+        plan.phases = if levels > 0 && nodes / levels >= WIDE_LEVEL { levels } else { 1 };
+    }
+    plan.clears = plan.scatters.iter().any(|s| s.first || shared(s));
+    plan.sums = !plan.vertex_sums.is_empty() || !plan.totals.is_empty() || plan.scatters.iter().any(shared);
+    plan.phases += usize::from(plan.clears) + usize::from(plan.sums);
+    plan
+}
+
+fn vertices(inner: &Inner, table: TableRef) -> usize {
+    match table {
+        TableRef::Fixed(t) => inner.tables[t].vertices,
+        TableRef::List(l) => inner.lists[l].vertices,
+    }
+}
+
+/// Hands out scratch memory.
+struct Scratch<'a> {
+    plan: &'a mut PassPlan,
+    worlds: usize,
+    next: usize,
+}
+
+impl Scratch<'_> {
+    fn take(&mut self, numbers: usize) -> usize {
+        let at = self.next;
+        self.next = (at + numbers).next_multiple_of(16);
+        at
+    }
+
+    /// How long a value is in a slot, and how far its numbers are apart.
+    fn slot(&self, numbers: usize) -> (usize, usize) {
+        if self.worlds == 0 { (padded(numbers), 1) } else { (numbers * self.worlds, self.worlds) }
+    }
+
+    /// What elements add to through their tables.
+    fn scatters(
+        &mut self,
+        scattering: &[usize],
+        ports: &[&PortInfo],
+        inner: &Inner,
+        buffers: &[BufferInfo],
+        first: &mut impl FnMut(usize) -> bool,
+    ) {
+        for &i in scattering {
+            let Reach::At(table) = ports[i].reach else { continue };
+            let rows = vertices(inner, table) + buffers[ports[i].buffer].extra_rows;
+            let layout = self.plan.connections[i].layout;
+            let scatter =
+                Scatter { table, layout, rows, numbers: ports[i].numbers, first: first(ports[i].buffer) };
+            self.plan.scatters.push(scatter);
+        }
+    }
+
+    /// A slot for each node of a tree, which the transposes of its ports meet in.
+    fn tree_slots(
+        &mut self,
+        ports: &[&PortInfo],
+        info: &StageInfo,
+        inner: &Inner,
+        layouts: &[Layout],
+        pass: Pass,
+        first: &mut impl FnMut(usize) -> bool,
+    ) {
+        let Count::Levels { nodes, .. } = info.count else { return };
+        let mut shared = None;
+        for (i, port) in ports.iter().enumerate() {
+            let (root, forest) = match port.reach {
+                Reach::Parent { root, forest } => (Some(root), forest),
+                Reach::Children { forest } => (None, forest),
+                Reach::OwnForChildren { .. } | Reach::OwnForParent { .. } => {
+                    if let Some((scratch, slot_row, slot_stride)) = shared {
+                        let c = &mut self.plan.connections[i];
+                        (c.scratch, c.slot_row, c.slot_stride) = (scratch, slot_row, slot_stride);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            let (slot_row, slot_stride) = self.slot(port.numbers);
+            let scratch = self.take(nodes.max(1) * slot_row);
+            shared = Some((scratch, slot_row, slot_stride));
+            let c = &mut self.plan.connections[i];
+            (c.scratch, c.slot_row, c.slot_stride) = (scratch, slot_row, slot_stride);
+            let Some(root) = root else { continue };
+            self.plan.root = Some(layouts[root]);
+            if pass == Pass::Pullback {
+                let target = Target { segment: 0, len: slot_row, layout: layouts[root], first: first(root) };
+                let table = TableRef::Fixed(inner.forests[forest].roots);
+                self.plan.vertex_sums.push(VertexSum { table, scratch, slot_row, targets: vec![target] });
+            }
+        }
+    }
+
+    fn totals(
+        &mut self,
+        scattering: &[usize],
+        ports: &[&PortInfo],
+        info: &StageInfo,
+        first: &mut impl FnMut(usize) -> bool,
+    ) {
+        for &i in scattering {
+            if ports[i].reach == Reach::Shared {
+                let chunks = info.count.capacity().div_ceil(CHUNK);
+                let numbers = ports[i].numbers;
+                let scratch = self.take(chunks * numbers * ACCUMULATORS * self.worlds.max(1));
+                self.plan.connections[i].scratch = scratch;
+                let layout = self.plan.connections[i].layout;
+                self.plan.totals.push(Total { scratch, numbers, layout, first: first(ports[i].buffer) });
+            }
+        }
+    }
+}

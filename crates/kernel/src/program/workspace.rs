@@ -1,0 +1,551 @@
+//! The memory a program runs in.
+
+use std::sync::Arc;
+
+use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
+use super::error::{AccessError, NonFinite};
+use super::layout::{Layout, extent, layouts};
+use super::operation::{Scalar, read, write};
+use super::plan::{Context, Machine, Pass, PassPlan};
+use super::pool::{Part, Pool};
+use super::table::{Partition, Table};
+use super::{List, Program, planner};
+use crate::scalar::lanes::{Isa, Width};
+use crate::{Value, With};
+
+/// Worlds side by side in one arena of a batch: any lane width divides it.
+const WORLDS: usize = 16;
+
+/// How to run a program.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// How many threads; 0 means one per core.
+    pub threads: usize,
+    /// How many elements, or worlds, at once.
+    pub width: Width,
+    /// Which instructions to use at most.
+    pub isa: Isa,
+}
+
+impl Default for RunOptions {
+    /// One thread, lanes, the best instructions of this machine.
+    fn default() -> Self {
+        RunOptions { threads: 1, width: Width::Narrow, isa: Isa::detect() }
+    }
+}
+
+/// The memory of a program that runs for one world, or for many.
+///
+/// Nothing is allocated after it is made.
+pub struct Workspace<S: Scalar> {
+    program: Program,
+    arenas: Vec<Arena<S>>,
+    /// The program's buffers, with the rows that threads need.
+    buffers: Vec<BufferInfo>,
+    partitions: Vec<Partition>,
+    layouts: Vec<Layout>,
+    forward: Vec<PassPlan>,
+    pullback: Vec<PassPlan>,
+    /// Worlds in each arena; 0 when there is one alone.
+    side_by_side: usize,
+    worlds: usize,
+    pool: Arc<Pool>,
+    machine: Machine,
+    /// Scratch memory, one for each thread that runs arenas of its own.
+    scratch: Vec<Aligned<S>>,
+}
+
+struct Arena<S> {
+    values: Aligned<S>,
+    bars: Aligned<S>,
+    lists: Vec<Table>,
+}
+
+/// Numbers that start on a cache line.
+struct Aligned<S> {
+    /// Owns the memory; everything goes through the pointer.
+    lines: Vec<Line>,
+    pointer: *mut S,
+}
+// SAFETY: the memory is its own.
+unsafe impl<S: Send> Send for Aligned<S> {}
+// SAFETY: whoever writes through the pointer sees to it that nobody else uses the same numbers.
+unsafe impl<S: Sync> Sync for Aligned<S> {}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+impl<S: Scalar> Aligned<S> {
+    fn zeros(numbers: usize) -> Self {
+        let bytes = numbers * size_of::<S>();
+        // Zero bytes are the number zero in every scalar.
+        let mut lines = vec![Line([0; 64]); bytes.div_ceil(64)];
+        Aligned { pointer: lines.as_mut_ptr().cast(), lines }
+    }
+}
+
+impl<S: Scalar> Workspace<S> {
+    pub(super) fn new(program: Program, worlds: Option<usize>, options: RunOptions) -> Self {
+        let inner = &program.inner;
+        let side_by_side = if worlds.is_some() { WORLDS } else { 0 };
+        let count = worlds.unwrap_or(1);
+        let pool = Arc::new(Pool::new(options.threads));
+        // In a batch a thread has worlds of its own, and shares no vertices.
+        let sharing = if side_by_side == 0 { pool.threads() } else { 1 };
+        let mut partitions = Vec::new();
+        if sharing > 1 {
+            for table in &inner.tables {
+                let mut partition = table.room_for_partition();
+                table.share(sharing, &mut partition);
+                partitions.push(partition);
+            }
+        }
+        let mut buffers = inner.buffers.clone();
+        for (buffer, rows) in buffers.iter_mut().zip(planner::extra_rows(inner, &partitions, sharing)) {
+            buffer.extra_rows = rows;
+        }
+        let (layouts, numbers) = layouts(&buffers, side_by_side);
+        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward);
+        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback);
+        let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
+        let list = |table: &Table| {
+            let mut table = table.clone();
+            if sharing > 1 {
+                table.partition = table.room_for_partition();
+            }
+            table
+        };
+        let arenas = (0..if side_by_side == 0 { 1 } else { count.div_ceil(WORLDS) })
+            .map(|_| Arena {
+                values: Aligned::zeros(numbers),
+                bars: Aligned::zeros(numbers),
+                lists: (0..side_by_side.max(1)).flat_map(|_| inner.lists.iter().map(list)).collect(),
+            })
+            .collect::<Vec<_>>();
+        let scratches = if side_by_side == 0 { 1 } else { pool.threads() };
+        let mut workspace = Workspace {
+            arenas,
+            buffers,
+            partitions,
+            layouts,
+            forward,
+            pullback,
+            side_by_side,
+            worlds: count,
+            pool,
+            machine: Machine { isa: options.isa, width: options.width },
+            scratch: (0..scratches).map(|_| Aligned::zeros(scratch)).collect(),
+            program: program.clone(),
+        };
+        workspace.fill_constants();
+        workspace
+    }
+
+    /// Constants are the same in all worlds, those included that only fill an arena.
+    fn fill_constants(&mut self) {
+        for (b, info) in self.program.inner.buffers.iter().enumerate() {
+            let Some(data) = &info.data else { continue };
+            for arena in &mut self.arenas {
+                for (i, number) in data.iter().enumerate() {
+                    let (e, c) = (i / info.numbers, i % info.numbers);
+                    let at = self.layouts[b].at(e) + c * self.layouts[b].stride;
+                    for world in 0..self.side_by_side.max(1) {
+                        // SAFETY: a number of the buffer.
+                        unsafe { arena.values.pointer.add(at + world).write(S::from_f64(*number)) };
+                    }
+                }
+            }
+        }
+    }
+
+    /// The program that runs here.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// How many worlds.
+    pub fn worlds(&self) -> usize {
+        self.worlds
+    }
+
+    /// How many threads.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// How many bytes of memory: values, cotangents and scratch.
+    pub fn bytes(&self) -> usize {
+        let lines = |a: &Aligned<S>| a.lines.len() * 64;
+        self.arenas.iter().map(|a| lines(&a.values) + lines(&a.bars)).sum::<usize>()
+            + self.scratch.iter().map(lines).sum::<usize>()
+    }
+
+    /// Runs the operations in order.
+    pub fn forward(&mut self) {
+        self.run(Pass::Forward);
+    }
+
+    /// Runs the pullbacks of the operations in reverse order: from the cotangents of outputs, which are to be set
+    /// before, to those of inputs, and added to those of parameters.
+    ///
+    /// It uses the values that the last forward pass has left.
+    pub fn pullback(&mut self) {
+        self.run(Pass::Pullback);
+    }
+
+    fn run(&mut self, pass: Pass) {
+        let inner = &*self.program.inner;
+        let plans = match pass {
+            Pass::Forward => &self.forward,
+            Pass::Pullback => &self.pullback,
+        };
+        let this = &*self;
+        let context = |arena: usize, thread: usize, k: usize| Context {
+            values: this.arenas[arena].values.pointer,
+            bars: this.arenas[arena].bars.pointer,
+            scratch: this.scratch[thread].pointer,
+            plan: &plans[k],
+            tables: &inner.tables,
+            partitions: &this.partitions,
+            lists: &this.arenas[arena].lists,
+            lists_per_world: inner.lists.len(),
+            forests: &inner.forests,
+            indices: &inner.indices,
+            worlds: this.side_by_side,
+            machine: this.machine,
+        };
+        let count = inner.stages.len();
+        let stage = |arena: usize, thread: usize, k: usize, part: Part, between: &dyn Fn()| {
+            let k = if pass == Pass::Forward { k } else { count - 1 - k };
+            let context = context(arena, thread, k);
+            for phase in 0..plans[k].phases {
+                S::call(&*inner.stages[k], pass, phase, &context, part);
+                between();
+            }
+        };
+        if self.side_by_side == 0 {
+            self.pool.run(&|part, barrier| {
+                for k in 0..count {
+                    stage(0, 0, k, part, &|| barrier.wait());
+                }
+            });
+        } else {
+            // Worlds need nothing of each other: each thread runs whole programs.
+            self.pool.run(&|part, _| {
+                for arena in part.range(self.arenas.len(), 1) {
+                    for k in 0..count {
+                        stage(arena, part.index, k, Part::WHOLE, &|| ());
+                    }
+                }
+            });
+        }
+    }
+
+    fn find(&self, id: usize, world: usize) -> Result<(usize, usize, Layout), AccessError> {
+        if world >= self.worlds {
+            return Err(AccessError::NoWorld { world, worlds: self.worlds });
+        }
+        Ok(match self.side_by_side {
+            0 => (0, 0, self.layouts[id]),
+            n => (world / n, world % n, self.layouts[id]),
+        })
+    }
+
+    fn set<T: Value>(
+        &mut self,
+        id: usize,
+        world: usize,
+        values: &[With<T, S>],
+        bars: bool,
+    ) -> Result<(), AccessError> {
+        let info = &self.program.inner.buffers[id];
+        if values.len() != info.len {
+            return Err(AccessError::Length {
+                buffer: info.name.clone(),
+                wanted: info.len,
+                found: values.len(),
+            });
+        }
+        let (arena, world, layout) = self.find(id, world)?;
+        let arena = &mut self.arenas[arena];
+        let array = if bars { arena.bars.pointer } else { arena.values.pointer };
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: a value of the buffer.
+            unsafe { write::<T, S>(array, layout, i, world, *value) };
+        }
+        Ok(())
+    }
+
+    fn get<T: Value>(&self, id: usize, world: usize, bars: bool) -> Result<Vec<With<T, S>>, AccessError> {
+        let (arena, world, layout) = self.find(id, world)?;
+        let arena = &self.arenas[arena];
+        let array = if bars { arena.bars.pointer } else { arena.values.pointer };
+        let len = self.program.inner.buffers[id].len;
+        // SAFETY: values of the buffer.
+        Ok((0..len).map(|i| unsafe { read::<T, S>(array, layout, i, world) }).collect())
+    }
+
+    /// Sets an input or parameter.
+    pub fn write<T: Value>(&mut self, buffer: Buffer<T>, values: &[With<T, S>]) -> Result<(), AccessError> {
+        self.write_in(0, buffer, values)
+    }
+
+    /// Sets an input or parameter in one world.
+    pub fn write_in<T: Value>(
+        &mut self,
+        world: usize,
+        buffer: Buffer<T>,
+        values: &[With<T, S>],
+    ) -> Result<(), AccessError> {
+        let info = &self.program.inner.buffers[buffer.id];
+        if !matches!(info.role, Role::Input | Role::Parameter) {
+            return Err(AccessError::Computed { buffer: info.name.clone() });
+        }
+        self.set::<T>(buffer.id, world, values, false)
+    }
+
+    /// The values of a buffer.
+    pub fn read<B: AnyBuffer>(&self, buffer: B) -> Vec<With<B::Item, S>> {
+        self.get::<B::Item>(buffer.id(), 0, false).unwrap_or_default()
+    }
+
+    /// The values of a buffer in one world.
+    pub fn read_in<B: AnyBuffer>(
+        &self,
+        world: usize,
+        buffer: B,
+    ) -> Result<Vec<With<B::Item, S>>, AccessError> {
+        self.get::<B::Item>(buffer.id(), world, false)
+    }
+
+    /// Sets the cotangent of an output. To be done before every pullback.
+    pub fn seed<T: Value>(&mut self, buffer: Buffer<T>, bars: &[With<T, S>]) -> Result<(), AccessError> {
+        self.seed_in(0, buffer, bars)
+    }
+
+    /// Sets the cotangent of an output in one world.
+    pub fn seed_in<T: Value>(
+        &mut self,
+        world: usize,
+        buffer: Buffer<T>,
+        bars: &[With<T, S>],
+    ) -> Result<(), AccessError> {
+        if !self.program.inner.outputs.contains(&buffer.id) {
+            let buffer = self.program.inner.buffers[buffer.id].name.clone();
+            return Err(AccessError::NoOutput { buffer });
+        }
+        self.set::<T>(buffer.id, world, bars, true)
+    }
+
+    /// The cotangents of a buffer.
+    pub fn bars<T: Value>(&self, buffer: Buffer<T>) -> Vec<With<T, S>> {
+        self.get::<T>(buffer.id, 0, true).unwrap_or_default()
+    }
+
+    /// The cotangents of a buffer in one world.
+    pub fn bars_in<T: Value>(&self, world: usize, buffer: Buffer<T>) -> Result<Vec<With<T, S>>, AccessError> {
+        self.get::<T>(buffer.id, world, true)
+    }
+
+    /// Sets the cotangents of all parameters to zero.
+    pub fn clear_parameters(&mut self) {
+        for b in 0..self.layouts.len() {
+            if self.program.inner.buffers[b].role == Role::Parameter {
+                self.clear(b);
+            }
+        }
+    }
+
+    fn clear(&mut self, b: usize) {
+        let (info, layout) = (&self.program.inner.buffers[b], self.layouts[b]);
+        for arena in &mut self.arenas {
+            for e in 0..info.len {
+                for c in 0..info.numbers {
+                    for world in 0..self.side_by_side.max(1) {
+                        let at = layout.at(e) + c * layout.stride + world;
+                        // SAFETY: a number of the buffer.
+                        unsafe { arena.bars.pointer.add(at).write(S::default()) };
+                    }
+                }
+            }
+        }
+    }
+
+    /// The outputs become the inputs of the next step, in all worlds.
+    pub fn carry(&mut self) {
+        self.copy_carried(false);
+    }
+
+    /// The cotangents of inputs become those of the outputs of the step before, in all worlds.
+    pub fn carry_back(&mut self) {
+        self.copy_carried(true);
+    }
+
+    fn copy_carried(&mut self, bars: bool) {
+        for &(input, output) in &self.program.inner.carried {
+            let numbers = extent(&self.buffers[input], &self.layouts[input], self.side_by_side);
+            let (input, output) = (self.layouts[input].offset, self.layouts[output].offset);
+            for arena in &mut self.arenas {
+                // SAFETY: two buffers of one length and layout.
+                unsafe {
+                    if bars {
+                        let p = arena.bars.pointer;
+                        p.add(output).copy_from_nonoverlapping(p.add(input), numbers);
+                    } else {
+                        let p = arena.values.pointer;
+                        p.add(input).copy_from_nonoverlapping(p.add(output), numbers);
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
+    pub fn state_len(&self) -> usize {
+        let inner = &self.program.inner;
+        let one = |&(b, _): &(usize, usize)| extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
+        inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
+    }
+
+    /// Copies the carried inputs of all worlds, as they lie in memory.
+    pub fn save_state(&self, state: &mut [S]) -> Result<(), AccessError> {
+        let (wanted, found) = (self.state_len(), state.len());
+        if wanted != found {
+            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
+        }
+        let mut target = state.as_mut_ptr();
+        self.each_carried(|source, numbers| {
+            // SAFETY: the length was checked.
+            unsafe {
+                target.copy_from_nonoverlapping(source, numbers);
+                target = target.add(numbers);
+            }
+        });
+        Ok(())
+    }
+
+    /// Sets the carried inputs of all worlds from what [`Workspace::save_state`] wrote.
+    pub fn load_state(&mut self, state: &[S]) -> Result<(), AccessError> {
+        let (wanted, found) = (self.state_len(), state.len());
+        if wanted != found {
+            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
+        }
+        let mut source = state.as_ptr();
+        self.each_carried(|target, numbers| {
+            // SAFETY: the length was checked.
+            unsafe {
+                target.copy_from_nonoverlapping(source, numbers);
+                source = source.add(numbers);
+            }
+        });
+        Ok(())
+    }
+
+    fn each_carried(&self, mut visit: impl FnMut(*mut S, usize)) {
+        for arena in &self.arenas {
+            for &(b, _) in &self.program.inner.carried {
+                let numbers = extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
+                visit(arena.values.pointer.wrapping_add(self.layouts[b].offset), numbers);
+            }
+        }
+    }
+
+    /// Sets the elements of a list in one world, and the order of their sums. Nothing is allocated.
+    pub fn set_list<const N: usize>(
+        &mut self,
+        world: usize,
+        list: List<N>,
+        elements: &[[u32; N]],
+    ) -> Result<(), AccessError> {
+        if world >= self.worlds {
+            return Err(AccessError::NoWorld { world, worlds: self.worlds });
+        }
+        let per_world = self.program.inner.lists.len();
+        let (arena, world) = match self.side_by_side {
+            0 => (0, 0),
+            n => (world / n, world % n),
+        };
+        let table = &mut self.arenas[arena].lists[world * per_world + list.list];
+        if elements.len() > table.capacity {
+            return Err(AccessError::Full {
+                list: table.name.clone(),
+                capacity: table.capacity,
+                found: elements.len(),
+            });
+        }
+        let flat = elements.as_flattened();
+        if let Some(slot) = flat.iter().position(|v| *v as usize >= table.vertices) {
+            return Err(AccessError::NoVertex {
+                list: table.name.clone(),
+                element: slot / N,
+                vertex: flat[slot],
+                vertices: table.vertices,
+            });
+        }
+        table.set(flat);
+        if !table.partition.rows.is_empty() {
+            let mut partition = std::mem::take(&mut table.partition);
+            table.share(self.pool.threads(), &mut partition);
+            table.partition = partition;
+        }
+        Ok(())
+    }
+
+    /// The first value, in the order of the operations, that is infinite or not a number.
+    pub fn check_values(&self) -> Result<(), NonFinite> {
+        self.check(false)
+    }
+
+    /// The first cotangent, in the reverse order of the operations, that is infinite or not a number.
+    pub fn check_bars(&self) -> Result<(), NonFinite> {
+        self.check(true)
+    }
+
+    fn check(&self, bars: bool) -> Result<(), NonFinite> {
+        let inner = &self.program.inner;
+        let mut made: Vec<(String, usize)> = inner
+            .buffers
+            .iter()
+            .enumerate()
+            .filter(|(b, info)| if bars { inner.outputs.contains(b) } else { info.role != Role::Computed })
+            .map(|(b, _)| ("the caller".to_owned(), b))
+            .collect();
+        let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
+        if bars {
+            for info in infos.iter().rev() {
+                let active = info.inputs.iter().filter(|p| p.active);
+                made.extend(active.map(|p| (info.name.clone(), p.buffer)));
+            }
+        } else {
+            for info in &infos {
+                made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));
+            }
+        }
+        for (operation, b) in made {
+            let (info, layout) = (&inner.buffers[b], self.layouts[b]);
+            for world in 0..self.worlds {
+                let (arena, lane, _) = self.find(b, world).unwrap_or((0, 0, layout));
+                let arena = &self.arenas[arena];
+                let array = if bars { arena.bars.pointer } else { arena.values.pointer };
+                for e in 0..info.len {
+                    for c in 0..info.numbers {
+                        // SAFETY: a number of the buffer.
+                        let number = unsafe { array.add(layout.at(e) + c * layout.stride + lane).read() };
+                        if !number.is_finite() {
+                            let what = if bars { "the cotangent" } else { "the value" };
+                            return Err(NonFinite {
+                                operation,
+                                buffer: info.name.clone(),
+                                element: e,
+                                world,
+                                what,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

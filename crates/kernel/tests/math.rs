@@ -80,7 +80,7 @@ fn points<K: Kernel>(name: &str, (low, high): (f64, f64)) -> Vec<With<K::Argumen
 /// What to add to number `i` of the arguments of a kernel that inverts a matrix, so that it can be inverted.
 fn regular(name: &str, i: usize) -> f64 {
     let diagonal = match name {
-        "inverse" | "inverse_pullback" => i < 9 && i % 4 == 0,
+        "inverse" | "inverse_pullback" => i < 9 && i.is_multiple_of(4),
         "inverse_sym3" | "inverse_sym3_pullback" => i < 3,
         "solve_articulated" | "solve_articulated_pullback" => i < 3 || (15..18).contains(&i),
         _ => false,
@@ -159,8 +159,8 @@ fn entries() -> Vec<Entry> {
             contract_pullback skew cross_columns cofactors determinant determinant_pullback inverse inverse_pullback
             sym3_times_vec3 sym3_times_vec3_pullback sym3_diagonal mat3_from_sym3 mat3_from_sym3_pullback fold
             fold_pullback fold_outer fold_outer_pullback symmetric_part halve_off_diagonal symmetric_outer
-            symmetric_outer_pullback outer_self outer_self_pullback congruence congruence_pullback inverse_sym3
-            inverse_sym3_pullback
+            symmetric_outer_pullback outer_self outer_self_pullback congruence congruence_pullback cofactors_sym3
+            inverse_sym3 inverse_sym3_pullback
             quat vector_part quat_times_quat quat_times_quat_pullback conjugate dot_quat dot_quat_pullback
             normalize_quat normalize_quat_pullback rotate_back rotation_matrix rotation_matrix_pullback
             quat_from_axis_angle integrate_quat integrate_quat_world

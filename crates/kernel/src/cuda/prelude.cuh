@@ -9,6 +9,7 @@
 #define PB static __device__ __forceinline__
 #define PB_MEMBER __device__ __forceinline__
 #endif
+#define PB_UNROLL _Pragma("unroll")
 #define PB_INFINITY (1.0 / 0.0)
 #define PB_NAN (0.0 / 0.0)
 

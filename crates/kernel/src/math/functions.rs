@@ -150,13 +150,16 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
 #[kernel]
 pub fn atan2_pullback<R: Real>(y: R, x: R, a_bar: R) -> (R, R) {
     let m = 0.5 * abs(x) + 0.5 * abs(y);
-    if m == 0.0 || m == f64::INFINITY {
+    if m == f64::INFINITY {
         (0.0, 0.0)
-    } else {
+    } else if 64.0 / m < f64::INFINITY {
         let u = x / m;
         let v = y / m;
         let s = a_bar / (u * u + v * v);
         (u * s / m, -(v * s / m))
+    } else {
+        // 0, unless an argument is NaN. Where 1/m is not finite, the point counts as the origin.
+        (0.0 * m, 0.0 * m)
     }
 }
 
@@ -205,14 +208,15 @@ pub fn powf<R: Real>(x: R, p: R) -> R {
 
 /// x_bar = p xᵖ⁻¹ y_bar, and 0 where that is infinite (x = 0, p < 1);  p_bar = xᵖ ln x y_bar, and 0 where x ≤ 0
 ///
-/// xᵖ⁻¹ is xᵖ / x for p < 1: it can overflow where xᵖ does not, and infinity times a zero cotangent is NaN.
+/// The cotangent is a factor before anything can overflow (p xᵖ⁻¹ and xᵖ ln x can where xᵖ does not, and infinity times a
+/// zero cotangent is NaN), and xᵖ⁻¹ is xᵖ / x for p < 1, for the same reason.
 #[kernel]
 pub fn powf_pullback<R: Real>(x: R, p: R, y_bar: R) -> (R, R) {
     let x_bar = if p < 1.0 {
-        if x == 0.0 { 0.0 } else { p * y_bar * powf(x, p) / x }
+        if x == 0.0 { 0.0 } else { p * (y_bar * powf(x, p)) / x }
     } else {
-        p * powf(x, p - 1.0) * y_bar
+        p * (y_bar * powf(x, p - 1.0))
     };
-    let p_bar = if x > 0.0 { powf(x, p) * ln(x) * y_bar } else { 0.0 };
+    let p_bar = if x > 0.0 { ln(x) * y_bar * powf(x, p) } else { 0.0 };
     (x_bar, p_bar)
 }

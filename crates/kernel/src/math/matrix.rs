@@ -156,11 +156,13 @@ pub fn determinant_pullback<R: Real>(a: Mat3<R>, s_bar: R) -> Mat3<R> {
 pub fn inverse<R: Real>(a: Mat3<R>) -> Mat3<R> {
     let c = cofactors(a);
     let d = dot(a.x, c.x);
-    if abs(d) > SMALL && abs(d) < LARGE {
+    if abs(d) > LEAST && abs(d) < f64::INFINITY {
         transpose(c / d)
     } else {
-        // The determinant may have left the scalar's range: A⁻¹ = (A / m)⁻¹ / m, with m about |A|.
-        let m = size(a.x) + size(a.y) + size(a.z);
+        // The determinant may have left the scalar's range: A⁻¹ = (A / m)⁻¹ / m, with m about |A|. If not, it is 0,
+        // and m = 1 leaves it so: rounding in A / m could make an inverse where there is none.
+        let about = size(a.x) + size(a.y) + size(a.z);
+        let m = if about > 1e-12 && about < 1e12 { 1.0 } else { about };
         let b = a / m;
         let c = cofactors(b);
         transpose(c / dot(b.x, c.x)) / m

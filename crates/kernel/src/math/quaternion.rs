@@ -219,10 +219,10 @@ pub fn quat_log<R: Real>(q: Quat<R>) -> Vec3<R> {
     let u = sign * vector_part(q);
     let s = dot(u, u);
     if s < 0.04 * w * w {
-        u * (2.0 * atan_over(s / (w * w)) / w)
+        let t = u / w;
+        t * (2.0 * atan_over(dot(t, t)))
     } else {
-        let l = length(u);
-        if l == 0.0 { u * 0.0 } else { u * (2.0 * atan2(l, w) / l) }
+        normalize(u) * (2.0 * atan2(length(u), w))
     }
 }
 

@@ -153,15 +153,32 @@ pub fn congruence_pullback<R: Real>(a: Mat3<R>, s: Sym3<R>, c_bar: Sym3<R>) -> (
 /// S⁻¹; infinite where det(S) = 0
 #[kernel(pullback = inverse_sym3_pullback)]
 pub fn inverse_sym3<R: Real>(s: Sym3<R>) -> Sym3<R> {
-    let c = Sym3 {
+    let c = cofactors_sym3(s);
+    let d = s.xx * c.xx + s.xy * c.xy + s.xz * c.xz;
+    if abs(d) > LEAST && abs(d) < f64::INFINITY {
+        c / d
+    } else {
+        // The determinant may have left the scalar's range: S⁻¹ = (S / m)⁻¹ / m, with m about |S|. If not, it is 0,
+        // and m = 1 leaves it so: rounding in S / m could make an inverse where there is none.
+        let about = size(vec3(s.xx, s.yy, s.zz)) + size(vec3(s.xy, s.xz, s.yz));
+        let m = if about > 1e-12 && about < 1e12 { 1.0 } else { about };
+        let b = s / m;
+        let c = cofactors_sym3(b);
+        c / (b.xx * c.xx + b.xy * c.xy + b.xz * c.xz) / m
+    }
+}
+
+/// det(S) S⁻¹
+#[kernel]
+pub fn cofactors_sym3<R: Real>(s: Sym3<R>) -> Sym3<R> {
+    Sym3 {
         xx: s.yy * s.zz - s.yz * s.yz,
         yy: s.xx * s.zz - s.xz * s.xz,
         zz: s.xx * s.yy - s.xy * s.xy,
         xy: s.xz * s.yz - s.xy * s.zz,
         xz: s.xy * s.yz - s.xz * s.yy,
         yz: s.xy * s.xz - s.xx * s.yz,
-    };
-    c / (s.xx * c.xx + s.xy * c.xy + s.xz * c.xz)
+    }
 }
 
 /// S_bar = -fold(S⁻¹ G S⁻¹) with G = halve(C_bar)

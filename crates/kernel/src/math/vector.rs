@@ -91,6 +91,8 @@ pub fn normalize_pullback<R: Real>(a: Vec3<R>, n_bar: Vec3<R>) -> Vec3<R> {
 /// Between these a sum of squares is exact in every precision: no square has left the range of the scalar.
 pub(super) const SMALL: f64 = 1e-30;
 pub(super) const LARGE: f64 = 1e30;
+/// A product above this has all its digits in every precision.
+pub(super) const LEAST: f64 = 1e-37;
 
 /// About |a|, for scaling where |a|² may leave the scalar's range. NaN stays NaN, as it would not in a `max`.
 #[kernel]

@@ -8,6 +8,7 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
+use super::c_text::CText;
 use super::port::{
     Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
 };
@@ -128,6 +129,18 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
                 number += 4;
             }
         }
+    }
+
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let (table, world) = text.table(self.table);
+        let corner = format!("ints[{}u{world} + e * {N}u + k]", table.corners);
+        let (ty, value) = (text.ty::<[T; N]>(), text.load::<T>(field, &c.layout, &corner));
+        format!("{ty} {name};\nPB_UNROLL for (unsigned k = 0; k < {N}u; ++k) {name}[k] = {value};\n")
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
+        let store = text.store::<T>("scratch", &slot, &format!("e * {N}u + k"), &format!("{name}[k]"), true);
+        format!("PB_UNROLL for (unsigned k = 0; k < {N}u; ++k) {store}")
     }
 }
 

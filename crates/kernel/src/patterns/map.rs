@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::c_text::CText;
 use super::port::{
     Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus,
     store_side_by_side, store_to_rows,
@@ -141,6 +142,13 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
         // SAFETY: the caller's promise.
         unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
     }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let (ty, value) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "e"));
+        format!("{ty} {name} = {value};\n")
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        text.store::<T>(field, &c.layout, "e", name, c.first)
+    }
 }
 
 impl<T: Value> Output for Own<T, true> {}
@@ -193,6 +201,12 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
         _: Place,
         _: With<K, L>,
     ) {
+    }
+    fn c_gather(&self, text: &mut CText<'_>, _: &Connection, _: &str, name: &str) -> String {
+        format!("unsigned {name} = ints[{}u + e];\n", text.ints.indices[self.indices])
+    }
+    fn c_scatter(&self, _: &mut CText<'_>, _: &Connection, _: &str, _: &str) -> String {
+        String::new()
     }
     fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool {
         let indices = &context.indices[self.indices][element..element + width];

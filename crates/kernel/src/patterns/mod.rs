@@ -13,6 +13,7 @@
 //! | parent | `tree_down.rs` | the parent's result | the sum over the children |
 //! | children | `tree_up.rs` | the sum over the children's messages | the parent's |
 
+pub(crate) mod c_text;
 pub(crate) mod elements;
 pub(crate) mod map;
 pub(crate) mod pairs;

@@ -1,5 +1,6 @@
 //! Ports: how a kernel's argument or result is connected to a buffer.
 
+use super::c_text::CText;
 use crate::program::layout::padded;
 use crate::program::plan::{Connection, Context, TableRef};
 use crate::scalar::lanes::Lane;
@@ -111,6 +112,12 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
         value: With<Self::Value, L>,
     );
 
+    /// C++ that declares `name` with the value for element `e` in world `w`.
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String;
+
+    /// C++ that gives the field the contribution `name` of element `e` in world `w`.
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String;
+
     /// Is the index the same for `width` elements?
     fn uniform<S>(&self, _context: &Context<'_, S>, _element: usize, _width: usize) -> bool {
         true
@@ -162,6 +169,15 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
 
     /// Are all indices the same for `width` elements?
     fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool;
+
+    /// C++ that declares `a0`, `a1`, ... (with `a` for `prefix`), the values for element `e` in world `w`.
+    fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str) -> String;
+
+    /// C++ that scatters the active ones of `parts`.
+    fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String;
+
+    /// How many ports.
+    const COUNT: usize;
 }
 
 /// The ports of a kernel's results.
@@ -211,6 +227,19 @@ macro_rules! tuples {
             fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool {
                 true $(&& self.$i.uniform(context, element, width))*
             }
+            fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str) -> String {
+                let mut code = String::new();
+                $(code += &self.$i.c_gather(text, &connections[$i], field, &format!("{prefix}{}", $i));)*
+                code
+            }
+            fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String {
+                let mut code = String::new();
+                $(if $name::ACTIVE {
+                    code += &self.$i.c_scatter(text, &connections[$i], field, &format!("{parts}._{}", $i));
+                })*
+                code
+            }
+            const COUNT: usize = 0 $(+ { let _ = $i; 1 })*;
         }
         impl<$($name: Output),*> Outputs for ($($name,)*) {
             const TUPLE: bool = true;
@@ -271,6 +300,13 @@ unsafe impl<P: Output> Inputs for Single<P> {
     fn uniform<S>(&self, _: &Context<'_, S>, _: usize, _: usize) -> bool {
         true
     }
+    fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str) -> String {
+        self.0.c_gather(text, &connections[0], field, &format!("{prefix}0"))
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String {
+        self.0.c_scatter(text, &connections[0], field, parts)
+    }
+    const COUNT: usize = 1;
 }
 
 impl<P: Output> Outputs for Single<P> {

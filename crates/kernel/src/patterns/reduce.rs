@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use super::c_text::CText;
 use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
@@ -101,6 +102,14 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
             }
             store_side_by_side::<T, L>(target, stride, value);
         }
+    }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let (ty, value) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "0u"));
+        format!("{ty} {name} = {value};\n")
+    }
+    // Every element's contribution on its own, number by number: kernels of their own add them up.
+    fn c_scatter(&self, _: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        format!("pb_store(scratch + {}ull + i, {}ull, {name});\n", c.scratch, c.slot_stride)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 
+use super::c_text::CText;
 use super::elements::{add_shared, clear, sum_slots};
 use super::port::{Field, Inputs, Outputs, Place, PortInfo};
 use super::reduce::sum_chunks;
 use crate::Kernel;
 use crate::program::operation::{Count, Scalar, Stage, StageInfo};
-use crate::program::plan::{CHUNK, Connection, Context, Pass};
+use crate::program::plan::{CHUNK, Connection, Context, Pass, PassPlan};
 use crate::program::pool::Part;
 use crate::scalar::lanes::{Dispatch, Driver, Lane, Width};
 
@@ -36,6 +37,31 @@ where
             inputs,
             outputs,
         }
+    }
+
+    fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String> {
+        let (inputs, outputs) = plan.connections.split_at(plan.inputs);
+        let kernel = text.source.add_kernel(K::definition());
+        let arguments: Vec<String> = (0..I::COUNT).map(|i| format!("a{i}")).collect();
+        let arguments = arguments.join(", ");
+        let gather = self.inputs.c_gather(text, inputs, "values", "a");
+        Some(match pass {
+            Pass::Forward => {
+                let scatter = self.outputs.c_scatter(text, outputs, "values", "out");
+                format!("{gather}auto out = {kernel}<R>({arguments});\n{scatter}")
+            }
+            Pass::Pullback => {
+                let seeds = self.outputs.c_gather(text, outputs, "bars", "out_bar");
+                let out_bar = if O::TUPLE {
+                    let parts: Vec<String> = (0..O::COUNT).map(|i| format!("out_bar{i}")).collect();
+                    format!("pb_make_tuple({})", parts.join(", "))
+                } else {
+                    "out_bar0".to_owned()
+                };
+                let scatter = self.inputs.c_scatter(text, inputs, "bars", "bar");
+                format!("{gather}{seeds}auto bar = {kernel}_pullback<R>({arguments}, {out_bar});\n{scatter}")
+            }
+        })
     }
 
     fn run<S: Scalar>(&self, pass: Pass, phase: usize, context: &Context<'_, S>, part: Part) {

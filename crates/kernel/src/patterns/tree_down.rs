@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
 use super::port::{
     Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side,
@@ -121,6 +122,17 @@ unsafe impl<T: Value> Input for Parent<T> {
         // SAFETY: the caller's promise.
         unsafe { store_slot::<T, L>(context, c, place.element, place.world, value) }
     }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let parents = text.ints.forests[self.forest].parents;
+        let root = text.root.unwrap_or_default();
+        let (ty, of_root) = (text.ty::<T>(), text.load::<T>(field, &root, "0u"));
+        let of_parent = text.load::<T>(field, &c.layout, "p");
+        format!("{ty} {name}; {{ unsigned p = ints[{parents}u + e]; {name} = p == ~0u ? {of_root} : {of_parent}; }}\n")
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
+        text.store::<T>("scratch", &slot, "e", name, true)
+    }
 }
 
 // SAFETY: children are nodes, and the reversed level order has their slots written before this reads them.
@@ -162,6 +174,20 @@ unsafe impl<T: Value> Input for ForChildren<T> {
     ) {
         // SAFETY: the caller's promise.
         unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
+    }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let forest = text.ints.forests[self.forest];
+        let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
+        let (ty, own) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "e"));
+        let child = text.load::<T>("scratch", &slot, "ints[j]");
+        let (starts, children) = (forest.starts, forest.children);
+        format!(
+            "{ty} {name} = {own};\nfor (unsigned j = {children}u + ints[{starts}u + e]; \
+             j < {children}u + ints[{starts}u + e + 1u]; ++j) pb_add({name}, {child});\n"
+        )
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        text.store::<T>(field, &c.layout, "e", name, c.first)
     }
 }
 

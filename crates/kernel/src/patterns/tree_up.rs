@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
 use super::port::{Field, Input, Output, Place, PortInfo, Reach, plus};
 use super::tree_down::{load_slot, store_slot};
@@ -84,6 +85,19 @@ unsafe impl<T: Value> Input for Children<T> {
         // SAFETY: the caller's promise.
         unsafe { store_slot::<T, L>(context, c, place.element, place.world, value) }
     }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let forest = text.ints.forests[self.forest];
+        let (ty, child) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "ints[j]"));
+        let (starts, children) = (forest.starts, forest.children);
+        format!(
+            "{ty} {name}; pb_set_positive_zero<R>({name});\nfor (unsigned j = {children}u + ints[{starts}u + e]; \
+             j < {children}u + ints[{starts}u + e + 1u]; ++j) pb_add({name}, {child});\n"
+        )
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
+        text.store::<T>("scratch", &slot, "e", name, true)
+    }
 }
 
 // SAFETY: parents are nodes, and the reversed level order has their slots written before this reads them.
@@ -124,6 +138,16 @@ unsafe impl<T: Value> Input for ForParent<T> {
     ) {
         // SAFETY: the caller's promise.
         unsafe { scatter_own::<T, L, BATCH>(context.field(field), &c.layout, place, c.first, value) }
+    }
+    fn c_gather(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        let parents = text.ints.forests[self.forest].parents;
+        let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
+        let (ty, own) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "e"));
+        let of_parent = text.load::<T>("scratch", &slot, "p");
+        format!("{ty} {name} = {own};\n{{ unsigned p = ints[{parents}u + e]; if (p != ~0u) pb_add({name}, {of_parent}); }}\n")
+    }
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
+        text.store::<T>(field, &c.layout, "e", name, c.first)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod builder;
+mod device;
 mod error;
 pub(crate) mod layout;
 pub(crate) mod operation;
@@ -17,6 +18,7 @@ mod workspace;
 use std::sync::Arc;
 
 pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Role};
+pub use device::{DeviceError, DeviceFloat, DeviceWorkspace};
 pub use builder::{After, Builder, Results, Tree};
 pub use error::{AccessError, BuildError, NonFinite};
 pub use operation::{BufferUse, Operation, Scalar, World};

@@ -2,8 +2,9 @@
 
 use super::buffer::AnyBuffer;
 use super::layout::Layout;
-use super::plan::{Context, Pass};
+use super::plan::{Context, Pass, PassPlan};
 use super::pool::Part;
+use crate::patterns::c_text::CText;
 use crate::patterns::port::{Place, PortInfo};
 use crate::scalar::lanes::Dispatch;
 use crate::scalar::{Dual, Real};
@@ -77,12 +78,17 @@ pub trait Stage: Send + Sync + 'static {
     fn own_scratch(&self) -> Option<usize> {
         None
     }
+    /// C++ that does the pass for element `e` in world `w`; none for an operation written by hand.
+    fn c_element(&self, _pass: Pass, _plan: &PassPlan, _text: &mut CText<'_>) -> Option<String> {
+        None
+    }
 }
 
 /// A [`Stage`] for the scalars that there are, so that programs can hold any.
 pub trait Erased: Send + Sync {
     fn info(&self) -> StageInfo;
     fn own_scratch(&self) -> Option<usize>;
+    fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String>;
     fn run_f32(&self, pass: Pass, phase: usize, context: &Context<'_, f32>, part: Part);
     fn run_f64(&self, pass: Pass, phase: usize, context: &Context<'_, f64>, part: Part);
     fn run_dual_f32(&self, pass: Pass, phase: usize, context: &Context<'_, Dual<f32>>, part: Part);
@@ -105,6 +111,9 @@ macro_rules! scalars {
             }
             fn own_scratch(&self) -> Option<usize> {
                 Stage::own_scratch(self)
+            }
+            fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String> {
+                Stage::c_element(self, pass, plan, text)
             }
             $(fn $run(&self, pass: Pass, phase: usize, context: &Context<'_, $scalar>, part: Part) {
                 self.run(pass, phase, context, part);

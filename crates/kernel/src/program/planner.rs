@@ -11,6 +11,16 @@ use super::plan::{
 use super::table::{Partition, Table};
 use crate::patterns::port::{PortInfo, Reach};
 
+/// How many contributions a block of a GPU sums.
+pub const GPU_BLOCK: usize = 4096;
+
+/// What a plan is for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum DeviceKind {
+    Cpu,
+    Gpu,
+}
+
 /// Levels of a tree at least this wide on average are worth a barrier each.
 const WIDE_LEVEL: usize = 256;
 
@@ -193,6 +203,7 @@ pub fn plans(
     layouts: &[Layout],
     worlds: usize,
     pass: Pass,
+    device: DeviceKind,
 ) -> Vec<PassPlan> {
     // Who has written to a buffer's cotangents before: the caller, for outputs and parameters.
     let mut written: Vec<bool> = inner
@@ -204,7 +215,7 @@ pub fn plans(
     let mut plans: Vec<PassPlan> = Vec::with_capacity(inner.stages.len());
     for k in 0..inner.stages.len() {
         let k = if pass == Pass::Forward { k } else { inner.stages.len() - 1 - k };
-        plans.push(plan(inner, k, buffers, layouts, worlds, pass, &mut written));
+        plans.push(plan(inner, k, buffers, layouts, worlds, pass, device, &mut written));
     }
     if pass == Pass::Pullback {
         plans.reverse();
@@ -219,6 +230,7 @@ fn plan(
     layouts: &[Layout],
     worlds: usize,
     pass: Pass,
+    device: DeviceKind,
     written: &mut [bool],
 ) -> PassPlan {
     let stage = &inner.stages[k];
@@ -264,9 +276,12 @@ fn plan(
             layout_plan.plan.connections[i].first = first(ports[i].buffer);
         }
     }
-    layout_plan.scatters(&scattering, &ports, inner, buffers, &mut first);
+    match device {
+        DeviceKind::Cpu => layout_plan.scatters(&scattering, &ports, inner, buffers, &mut first),
+        DeviceKind::Gpu => layout_plan.vertex_slots(&scattering, &ports, &info, inner, &mut first),
+    }
     layout_plan.tree_slots(&ports, &info, inner, layouts, pass, &mut first);
-    layout_plan.totals(&scattering, &ports, &info, &mut first);
+    layout_plan.totals(&scattering, &ports, &info, device, &mut first);
     let next = layout_plan.next;
     plan.scratch = plan.scratch.max(next);
     // Do threads share vertices?
@@ -274,7 +289,8 @@ fn plan(
 
     if let Count::Levels { forest, nodes, .. } = info.count {
         let levels = inner.forests[forest].level_count();
-        plan.phases = if levels > 0 && nodes / levels >= WIDE_LEVEL { levels } else { 1 };
+        let wide = levels > 0 && (device == DeviceKind::Gpu || nodes / levels >= WIDE_LEVEL);
+        plan.phases = if wide { levels } else { 1 };
     }
     plan.clears = plan.scatters.iter().any(|s| s.first || shared(s));
     plan.sums = !plan.vertex_sums.is_empty() || !plan.totals.is_empty() || plan.scatters.iter().any(shared);
@@ -327,6 +343,45 @@ impl Scratch<'_> {
         }
     }
 
+    /// On a GPU each contribution has a slot. Ports over one table share their rows, so that a vertex's sums are read side
+    /// by side.
+    fn vertex_slots(
+        &mut self,
+        scattering: &[usize],
+        ports: &[&PortInfo],
+        info: &StageInfo,
+        inner: &Inner,
+        first: &mut impl FnMut(usize) -> bool,
+    ) {
+        let mut tables: Vec<(TableRef, Vec<usize>)> = Vec::new();
+        for &i in scattering {
+            if let Reach::At(table) = ports[i].reach {
+                match tables.iter_mut().find(|(t, _)| *t == table) {
+                    Some((_, group)) => group.push(i),
+                    None => tables.push((table, vec![i])),
+                }
+            }
+        }
+        for (table, group) in tables {
+            let arity = match table {
+                TableRef::Fixed(t) => inner.tables[t].arity,
+                TableRef::List(l) => inner.lists[l].arity,
+            };
+            let slot_row: usize = group.iter().map(|&i| self.slot(ports[i].numbers).0).sum();
+            let scratch = self.take(info.count.capacity() * arity * slot_row);
+            let mut targets = Vec::new();
+            let mut segment = 0;
+            for &i in &group {
+                let (len, slot_stride) = self.slot(ports[i].numbers);
+                let c = &mut self.plan.connections[i];
+                (c.scratch, c.slot_row, c.slot_stride) = (scratch + segment, slot_row, slot_stride);
+                targets.push(Target { segment, len, layout: c.layout, first: first(ports[i].buffer) });
+                segment += len;
+            }
+            self.plan.vertex_sums.push(VertexSum { table, scratch, slot_row, targets });
+        }
+    }
+
     /// A slot for each node of a tree, which the transposes of its ports meet in.
     fn tree_slots(
         &mut self,
@@ -372,14 +427,19 @@ impl Scratch<'_> {
         scattering: &[usize],
         ports: &[&PortInfo],
         info: &StageInfo,
+        device: DeviceKind,
         first: &mut impl FnMut(usize) -> bool,
     ) {
         for &i in scattering {
             if ports[i].reach == Reach::Shared {
-                let chunks = info.count.capacity().div_ceil(CHUNK);
-                let numbers = ports[i].numbers;
-                let scratch = self.take(chunks * numbers * ACCUMULATORS * self.worlds.max(1));
+                let (count, numbers, worlds) = (info.count.capacity(), ports[i].numbers, self.worlds.max(1));
+                let scratch = match device {
+                    DeviceKind::Cpu => self.take(count.div_ceil(CHUNK) * numbers * ACCUMULATORS * worlds),
+                    // Each contribution, and after them the sums of blocks.
+                    DeviceKind::Gpu => self.take(numbers * (count * worlds + count.div_ceil(GPU_BLOCK))),
+                };
                 self.plan.connections[i].scratch = scratch;
+                self.plan.connections[i].slot_stride = count * worlds;
                 let layout = self.plan.connections[i].layout;
                 self.plan.totals.push(Total { scratch, numbers, layout, first: first(ports[i].buffer) });
             }

@@ -1,5 +1,6 @@
 //! Which vertices an element touches, and which elements touch a vertex.
 
+use super::error::AccessError;
 use super::plan::CHUNK;
 use super::pool::Part;
 
@@ -84,6 +85,21 @@ impl Table {
             }
         }
         partition.first.push(next);
+    }
+
+    /// Takes the elements of a list, if they fit. Nothing is allocated.
+    pub fn check_and_set<const N: usize>(&mut self, elements: &[[u32; N]]) -> Result<(), AccessError> {
+        if elements.len() > self.capacity {
+            let (list, capacity, found) = (self.name.clone(), self.capacity, elements.len());
+            return Err(AccessError::Full { list, capacity, found });
+        }
+        let flat = elements.as_flattened();
+        if let Some(slot) = flat.iter().position(|v| *v as usize >= self.vertices) {
+            let (list, element, vertex) = (self.name.clone(), slot / N, flat[slot]);
+            return Err(AccessError::NoVertex { list, element, vertex, vertices: self.vertices });
+        }
+        self.set(flat);
+        Ok(())
     }
 
     /// Takes the vertices of each element, `arity` at a time. Nothing is allocated.

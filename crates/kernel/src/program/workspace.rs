@@ -7,6 +7,7 @@ use super::error::{AccessError, NonFinite};
 use super::layout::{Layout, extent, layouts};
 use super::operation::{Scalar, read, write};
 use super::plan::{Context, Machine, Pass, PassPlan};
+use super::planner::DeviceKind;
 use super::pool::{Part, Pool};
 use super::table::{Partition, Table};
 use super::{List, Program, planner};
@@ -106,8 +107,8 @@ impl<S: Scalar> Workspace<S> {
             buffer.extra_rows = rows;
         }
         let (layouts, numbers) = layouts(&buffers, side_by_side);
-        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward);
-        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback);
+        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward, DeviceKind::Cpu);
+        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu);
         let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
             let mut table = table.clone();
@@ -467,23 +468,7 @@ impl<S: Scalar> Workspace<S> {
             n => (world / n, world % n),
         };
         let table = &mut self.arenas[arena].lists[world * per_world + list.list];
-        if elements.len() > table.capacity {
-            return Err(AccessError::Full {
-                list: table.name.clone(),
-                capacity: table.capacity,
-                found: elements.len(),
-            });
-        }
-        let flat = elements.as_flattened();
-        if let Some(slot) = flat.iter().position(|v| *v as usize >= table.vertices) {
-            return Err(AccessError::NoVertex {
-                list: table.name.clone(),
-                element: slot / N,
-                vertex: flat[slot],
-                vertices: table.vertices,
-            });
-        }
-        table.set(flat);
+        table.check_and_set(elements)?;
         if !table.partition.rows.is_empty() {
             let mut partition = std::mem::take(&mut table.partition);
             table.share(self.pool.threads(), &mut partition);

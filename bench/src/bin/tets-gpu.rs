@@ -1,0 +1,95 @@
+//! The tetrahedra of `tets` on a GPU: rates, and how much of the device's copy bandwidth each pass uses.
+//!
+//! There is no peer here: the yardstick is a copy. Prints the rows of `cargo xtask bench`, and a table for docs/gpu.md.
+
+use std::sync::Arc;
+
+use pullback_bench::row;
+use pullback_bench::scene::{Mesh, Tets, step};
+use pullback_kernel::cuda::{Device, Memory};
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::DeviceError;
+
+const CASES: [[usize; 3]; 4] = [[20, 10, 10], [50, 20, 20], [100, 50, 40], [200, 100, 100]];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(0)?;
+    let copy = copy_bandwidth(&device)?;
+    println!("{}: a copy moves {:.0} GB/s, bytes read and written", device.name(), copy / 1e9);
+    let mut table = String::from(
+        "| elements | forward [us] | pullback [us] | ratio | forward, of copy | pullback, of copy | device memory |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for cells in CASES {
+        let mesh = Mesh::block(cells);
+        let tets = step(&mesh)?;
+        let size = mesh.corners.len();
+        let before = device.free_memory()?;
+        let case = run(&tets, &mesh, &device)?;
+        let of_copy = |pass: usize| case.bytes[pass] as f64 / case.seconds[pass] / copy;
+        for (pass, name) in ["forward", "pullback"].into_iter().enumerate() {
+            row(&format!("{size}/{name}/gpu"), "steps/s", 1.0 / case.seconds[pass]);
+            row(&format!("{size}/{name}-of-copy-bandwidth/gpu"), "1", of_copy(pass));
+        }
+        table += &format!(
+            "| {size} | {:.1} | {:.1} | {:.2} | {:.2} | {:.2} | {:.0} MB |\n",
+            case.seconds[0] * 1e6,
+            case.seconds[1] * 1e6,
+            case.seconds[1] / case.seconds[0],
+            of_copy(0),
+            of_copy(1),
+            (before - case.free) as f64 / 1e6
+        );
+    }
+    println!("{table}");
+    Ok(())
+}
+
+struct Case {
+    /// Forward and pullback [s].
+    seconds: [f64; 2],
+    bytes: [usize; 2],
+    free: usize,
+}
+
+fn run(tets: &Tets, mesh: &Mesh, device: &Arc<Device>) -> Result<Case, DeviceError> {
+    let w = tets.program.on_device::<f32>(device)?;
+    let start: Vec<Vec3<f32>> =
+        mesh.vertices.iter().map(|v| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 }).collect();
+    w.write(0, tets.x, &start)?;
+    w.forward()?;
+    w.seed(0, tets.x_next, &start)?;
+    w.seed(0, tets.v_next, &start)?;
+    let free = device.free_memory()?;
+    let repeats = if mesh.corners.len() > 100_000 { 20 } else { 200 };
+    // The best of several: one pass after the other, as in a rollout.
+    let mut seconds = [f64::INFINITY; 2];
+    for _ in 0..10 {
+        for (pass, best) in seconds.iter_mut().enumerate() {
+            let mut result = Ok(());
+            let all = device.time(|| {
+                for _ in 0..repeats {
+                    result = if pass == 0 { w.forward() } else { w.pullback() };
+                    if result.is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            })?;
+            result?;
+            *best = best.min(all / f64::from(repeats));
+        }
+    }
+    Ok(Case { seconds, bytes: w.traffic(), free })
+}
+
+/// Bytes a second, read and written, of a large copy on the device.
+fn copy_bandwidth(device: &Arc<Device>) -> Result<f64, DeviceError> {
+    let numbers = 1 << 28;
+    let (from, to) = (Memory::<f32>::zeroed(device, numbers)?, Memory::<f32>::zeroed(device, numbers)?);
+    let mut best = f64::INFINITY;
+    for _ in 0..10 {
+        best = best.min(device.time(|| to.copy_from(&from))?);
+    }
+    Ok(2.0 * 4.0 * numbers as f64 / best)
+}

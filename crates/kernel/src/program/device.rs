@@ -1,0 +1,671 @@
+//! A program on a GPU: its operations as CUDA kernels, compiled once, and run as one graph per pass. Data stays on the
+//! device between passes.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::buffer::{AnyBuffer, Buffer, Role};
+use super::error::AccessError;
+use super::layout::{Layout, extent, layouts};
+use super::operation::{Count, StageInfo, read, write};
+use super::plan::{Pass, PassPlan, TableRef, VertexSum};
+use super::planner::{self, DeviceKind, GPU_BLOCK};
+use super::table::Table;
+use super::{Inner, List, Program};
+use crate::cuda::{Arguments, Compile, Device, Error, Graph, Memory, Module, Plain, Shape, Source};
+use crate::patterns::c_text::{CText, ForestInts, Ints, TableInts};
+use crate::patterns::port::Reach;
+use crate::scalar::Float;
+use crate::{Value, With};
+
+const PATTERNS: &str = include_str!("../cuda/patterns.cuh");
+/// Threads in a block that sums.
+const SUM_THREADS: u32 = 256;
+
+/// Why a program cannot run on a GPU.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DeviceError {
+    /// CUDA says no.
+    #[error(transparent)]
+    Cuda(#[from] Error),
+    /// A buffer cannot be set or read so.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// An operation has no CUDA code.
+    #[error("operation `{operation}` is written by hand, for the CPU: this program cannot run on a GPU")]
+    ByHand {
+        /// The operation.
+        operation: String,
+    },
+}
+
+/// A number that GPUs compute with: `f32` or `f64`.
+pub trait DeviceFloat: Float + super::Scalar + Plain {}
+impl DeviceFloat for f32 {}
+impl DeviceFloat for f64 {}
+
+/// The memory of a program that runs on a GPU, for one world or for many.
+pub struct DeviceWorkspace<S: DeviceFloat> {
+    program: Program,
+    device: Arc<Device>,
+    values: Memory<S>,
+    bars: Memory<S>,
+    ints: Memory<u32>,
+    _scratch: Memory<S>,
+    layouts: Vec<Layout>,
+    ints_layout: Ints,
+    lists: Vec<Table>,
+    /// Worlds side by side; 0 when there is one alone.
+    worlds: usize,
+    forward: Graph,
+    pullback: Graph,
+    carry: Graph,
+    carry_back: Graph,
+    traffic: [usize; 2],
+    compile_seconds: f64,
+    compiled_before: bool,
+}
+
+/// A launch of a kernel: over `count` threads, or over blocks of [`SUM_THREADS`].
+struct Launch {
+    function: String,
+    from: u32,
+    count: usize,
+    blocks: Option<[u32; 3]>,
+}
+
+impl Program {
+    /// The CUDA C++ of the program for `S`, with `worlds` side by side (none: one alone): what a GPU compiles.
+    pub fn cuda_source<S: DeviceFloat>(&self, worlds: Option<usize>) -> Result<String, DeviceError> {
+        Ok(Text::new::<S>(&self.inner, worlds.unwrap_or(0))?.source)
+    }
+
+    /// Memory on a GPU to run the program for one world.
+    pub fn on_device<S: DeviceFloat>(&self, device: &Arc<Device>) -> Result<DeviceWorkspace<S>, DeviceError> {
+        DeviceWorkspace::new(self, device, 0, &Compile::default())
+    }
+
+    /// Memory on a GPU to run the program for many worlds at once.
+    pub fn batch_on_device<S: DeviceFloat>(
+        &self,
+        device: &Arc<Device>,
+        worlds: usize,
+    ) -> Result<DeviceWorkspace<S>, DeviceError> {
+        DeviceWorkspace::new(self, device, worlds.max(1), &Compile::default())
+    }
+}
+
+/// A program's text, launches and layouts.
+struct Text {
+    source: String,
+    launches: [Vec<Launch>; 2],
+    layouts: Vec<Layout>,
+    numbers: usize,
+    scratch: usize,
+    ints: Ints,
+    ints_data: Vec<u32>,
+    traffic: [usize; 2],
+}
+
+impl Text {
+    fn new<S: DeviceFloat>(inner: &Inner, worlds: usize) -> Result<Text, DeviceError> {
+        let (layouts, numbers) = layouts(&inner.buffers, worlds);
+        let (ints, ints_data) = ints(inner, worlds);
+        let mut source = Source::new();
+        source.push(PATTERNS);
+        let mut text = Text {
+            source: String::new(),
+            launches: [Vec::new(), Vec::new()],
+            layouts,
+            numbers,
+            scratch: 16,
+            ints,
+            ints_data,
+            traffic: [0, 0],
+        };
+        for (p, pass) in [Pass::Forward, Pass::Pullback].into_iter().enumerate() {
+            let plans = planner::plans(inner, &inner.buffers, &text.layouts, worlds, pass, DeviceKind::Gpu);
+            text.scratch = plans.iter().map(|plan| plan.scratch).fold(text.scratch, usize::max);
+            let mut order: Vec<usize> = (0..plans.len()).collect();
+            if pass == Pass::Pullback {
+                order.reverse();
+            }
+            for k in order {
+                text.stage::<S>(inner, k, pass, p, &plans[k], worlds, &mut source)?;
+            }
+        }
+        text.source = source.text().to_owned();
+        Ok(text)
+    }
+
+    fn stage<S: DeviceFloat>(
+        &mut self,
+        inner: &Inner,
+        k: usize,
+        pass: Pass,
+        p: usize,
+        plan: &PassPlan,
+        worlds: usize,
+        source: &mut Source,
+    ) -> Result<(), DeviceError> {
+        let (stage, info) = (&inner.stages[k], inner.stages[k].info());
+        if plan.phases == 0 {
+            return Ok(());
+        }
+        let mut c_text = CText { source, ints: &self.ints, worlds, root: plan.root };
+        let Some(element) = stage.c_element(pass, plan, &mut c_text) else {
+            return Err(DeviceError::ByHand { operation: info.name });
+        };
+        let name = format!("{}_{k}", if p == 0 { "forward" } else { "pullback" });
+        self.sweep::<S>(&name, &element, &info, inner, pass, p, worlds, source);
+        for (i, sum) in plan.vertex_sums.iter().enumerate() {
+            self.vertex_sum::<S>(&format!("{name}_sum_{i}"), sum, inner, pass, p, worlds, source);
+        }
+        for (i, total) in plan.totals.iter().enumerate() {
+            let field = field(pass);
+            let (count, numbers) = (info.count.capacity(), total.numbers);
+            let target = format!("{field} + {}ull + (size_t)c * {}u", total.layout.offset, total.layout.stride);
+            let blocks = count.div_ceil(GPU_BLOCK);
+            let add = if total.first { "" } else { "target[0] + " };
+            let name = format!("{name}_total_{i}");
+            let past = self.past_the_end(&info, worlds);
+            if worlds > 0 {
+                let body = format!(
+                    "unsigned c = i / {worlds}u, w = i % {worlds}u;\n{R} sum = {R}(0);\n\
+                     for (unsigned e = 0; e < {count}u; ++e) {{ {past_continue}sum = sum + \
+                     scratch[{scratch}ull + (size_t)c * {stride}ull + (size_t)e * {worlds}u + w]; }}\n\
+                     {R}* target = {target} + w;\ntarget[0] = {add}sum;\n",
+                    R = S::C_NAME,
+                    scratch = total.scratch,
+                    stride = count * worlds,
+                    past_continue = past.replace("return", "continue"),
+                );
+                self.launch(p, &name, &function::<S>(&name, &body), numbers * worlds, source);
+                continue;
+            }
+            let partial = total.scratch + numbers * count;
+            // A list may be shorter than its capacity: what is past its end was not written.
+            let most = match info.count {
+                Count::List { list, .. } => format!("ints[{}u]", self.ints.lists[list].count),
+                _ => format!("{count}u"),
+            };
+            let first = format!(
+                "unsigned c = blockIdx.y, most = {most};\n{R} sum = {R}(0);\n\
+                 for (unsigned j = 0; j < {per}u; ++j) {{ unsigned e = blockIdx.x * {GPU_BLOCK}u + j * {SUM_THREADS}u + threadIdx.x;\n\
+                 if (e < most) sum = sum + scratch[{scratch}ull + (size_t)c * {count}ull + e]; }}\n\
+                 sum = pb_block_sum(sum);\nif (threadIdx.x == 0) scratch[{partial}ull + (size_t)c * {blocks}u + blockIdx.x] = sum;\n",
+                R = S::C_NAME,
+                per = GPU_BLOCK as u32 / SUM_THREADS,
+                scratch = total.scratch,
+            );
+            let second = format!(
+                "unsigned c = blockIdx.x;\n{R} sum = {R}(0);\n\
+                 for (unsigned j = threadIdx.x; j < {blocks}u; j += {SUM_THREADS}u) sum = sum + scratch[{partial}ull + (size_t)c * {blocks}u + j];\n\
+                 sum = pb_block_sum(sum);\nif (threadIdx.x == 0) {{ {R}* target = {target}; target[0] = {add}sum; }}\n",
+                R = S::C_NAME,
+            );
+            for (suffix, body, grid) in
+                [("a", first, [blocks as u32, numbers as u32, 1]), ("b", second, [numbers as u32, 1, 1])]
+            {
+                let name = format!("{name}_{suffix}");
+                source.push(&function_of_blocks::<S>(&name, &body));
+                // An empty sum still sets its target.
+                if grid.iter().all(|n| *n > 0) {
+                    self.launches[p].push(Launch { function: name, from: 0, count: 1, blocks: Some(grid) });
+                }
+            }
+        }
+        self.traffic[p] += traffic::<S>(&info, plan, pass, inner, worlds);
+        Ok(())
+    }
+
+    /// `if (...) return;` for elements that a world's list does not have.
+    fn past_the_end(&self, info: &StageInfo, worlds: usize) -> String {
+        let Count::List { list, .. } = info.count else { return String::new() };
+        let world = if worlds > 0 { format!(" + w * {}u", self.ints.list_stride) } else { String::new() };
+        format!("if (e >= ints[{}u{world}]) return;\n", self.ints.lists[list].count)
+    }
+
+    fn sweep<S: DeviceFloat>(
+        &mut self,
+        name: &str,
+        element: &str,
+        info: &StageInfo,
+        inner: &Inner,
+        pass: Pass,
+        p: usize,
+        worlds: usize,
+        source: &mut Source,
+    ) {
+        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, e = i / {worlds}u;\n") } else { "unsigned e = i;\n".into() };
+        let past = self.past_the_end(info, worlds);
+        let Count::Levels { forest, upwards, .. } = info.count else {
+            let body = format!("{split}{past}{element}");
+            return self.launch(p, name, &function::<S>(name, &body), info.count.capacity() * worlds.max(1), source);
+        };
+        let node = format!("e = ints[{}u + from + e];\n", self.ints.forests[forest].order);
+        source.push(&function::<S>(name, &format!("{split}{node}{element}")));
+        let levels = &inner.forests[forest].levels;
+        let mut order: Vec<usize> = (0..levels.len() - 1).collect();
+        if upwards != (pass == Pass::Pullback) {
+            order.reverse();
+        }
+        for level in order {
+            let (from, count) = (levels[level], (levels[level + 1] - levels[level]) as usize * worlds.max(1));
+            self.launches[p].push(Launch { function: name.to_owned(), from, count, blocks: None });
+        }
+    }
+
+    fn vertex_sum<S: DeviceFloat>(
+        &mut self,
+        name: &str,
+        sum: &VertexSum,
+        inner: &Inner,
+        pass: Pass,
+        p: usize,
+        worlds: usize,
+        source: &mut Source,
+    ) {
+        let (table, world) = CText { source, ints: &self.ints, worlds, root: None }.table(sum.table);
+        let vertices = match sum.table {
+            TableRef::Fixed(t) => inner.tables[t].vertices,
+            TableRef::List(l) => inner.lists[l].vertices,
+        };
+        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, v = i / {worlds}u;\n") } else { "unsigned v = i;\n".into() };
+        let mut body = split;
+        let (mut begin, mut add, mut end) = (String::new(), String::new(), String::new());
+        for (t, target) in sum.targets.iter().enumerate() {
+            // Whole rows in one world; number by number in a batch.
+            let numbers = if worlds > 0 { target.len / worlds } else { target.len };
+            let stride = worlds.max(1);
+            let at_world = if worlds > 0 { " + w" } else { "" };
+            let row = Layout { offset: 0, ..target.layout };
+            let place = format!("{}ull + (size_t)v * {}u{at_world}", target.layout.offset, row.row);
+            let array = format!("pb_array<{R}, {numbers}>", R = S::C_NAME);
+            let (load, store) = if worlds == 0 && numbers >= 4 {
+                (format!("pb_load_row<{array}>"), "pb_store_row")
+            } else {
+                (format!("pb_load<{array}>"), "pb_store")
+            };
+            let (slot_stride, field_stride) = if worlds == 0 && numbers >= 4 {
+                (String::new(), String::new())
+            } else {
+                (format!(", {stride}u"), format!(", {}u", target.layout.stride))
+            };
+            let field = field(pass);
+            let _ = write!(
+                begin,
+                "{array} t{t}; {}",
+                if target.first {
+                    format!("pb_set_positive_zero<{R}>(t{t});\n", R = S::C_NAME)
+                } else {
+                    format!("t{t} = {load}({field} + {place}{field_stride});\n")
+                }
+            );
+            let _ = write!(
+                add,
+                "pb_add(t{t}, {load}(scratch + {}ull + (size_t)ints[j] * {}u{at_world}{slot_stride})); ",
+                sum.scratch + target.segment,
+                sum.slot_row
+            );
+            let _ = write!(end, "{store}({field} + {place}{field_stride}, t{t});\n");
+        }
+        let _ = write!(
+            body,
+            "{begin}unsigned begin = {slots}u{world} + ints[{starts}u{world} + v], end = {slots}u{world} + ints[{starts}u{world} + v + 1u];\n\
+             _Pragma(\"unroll 4\") for (unsigned j = begin; j < end; ++j) {{ {add}}}\n{end}",
+            slots = table.slots,
+            starts = table.starts,
+        );
+        self.launch(p, name, &function::<S>(name, &body), vertices * worlds.max(1), source);
+    }
+
+    fn launch(&mut self, p: usize, name: &str, text: &str, count: usize, source: &mut Source) {
+        source.push(text);
+        self.launches[p].push(Launch { function: name.to_owned(), from: 0, count, blocks: None });
+    }
+}
+
+/// Which of a buffer's arrays a pass writes to.
+fn field(pass: Pass) -> &'static str {
+    match pass {
+        Pass::Forward => "values",
+        Pass::Pullback => "bars",
+    }
+}
+
+const PARAMETERS: &str = "values, {R}* bars, {R}* scratch, const unsigned* __restrict__ ints, unsigned from, unsigned count";
+
+/// A kernel over `count` threads.
+fn function<S: Float>(name: &str, body: &str) -> String {
+    let body = format!("unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= count) return;\n{body}");
+    function_of_blocks::<S>(name, &body)
+}
+
+fn function_of_blocks<S: Float>(name: &str, body: &str) -> String {
+    let parameters = PARAMETERS.replace("{R}", S::C_NAME);
+    format!(
+        "extern \"C\" __global__ void {name}({R}* {parameters}) {{\ntypedef {R} R;\n{body}}}\n",
+        R = S::C_NAME
+    )
+}
+
+/// The bytes that an operation moves in a pass: each value that it reads or writes once, slots twice.
+fn traffic<S: Float>(info: &StageInfo, plan: &PassPlan, pass: Pass, inner: &Inner, worlds: usize) -> usize {
+    let worlds = worlds.max(1);
+    let count = info.count.capacity() * worlds;
+    let mut numbers = 0;
+    let mut indices = 0;
+    for (i, port) in info.inputs.iter().chain(&info.outputs).enumerate() {
+        let c = &plan.connections[i];
+        let row = if c.layout.shift == 0 { c.layout.row / worlds } else { port.numbers };
+        let (input, forward) = (i < plan.inputs, pass == Pass::Forward);
+        let scatters = input != forward && (port.active || !input);
+        let gathers = input || !forward;
+        let values = match port.reach {
+            Reach::Shared | Reach::ByHand => 0,
+            Reach::Index => {
+                indices += count;
+                0
+            }
+            Reach::At(table) => {
+                let table = match table {
+                    TableRef::Fixed(t) => &inner.tables[t],
+                    TableRef::List(l) => &inner.lists[l],
+                };
+                if gathers {
+                    indices += count * table.arity;
+                }
+                if scatters {
+                    numbers += 2 * count * table.arity * padded_row(c.slot_stride, port.numbers);
+                    indices += count * table.arity + table.vertices;
+                }
+                table.vertices * worlds * row
+            }
+            _ => count * row,
+        };
+        numbers += values * (usize::from(gathers) + usize::from(scatters) + usize::from(scatters && !c.first));
+    }
+    numbers * size_of::<S>() + indices * 4
+}
+
+fn padded_row(slot_stride: usize, numbers: usize) -> usize {
+    if slot_stride == 1 { super::layout::padded(numbers) } else { numbers }
+}
+
+/// Where index tables lie on the device, and what is in them.
+fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
+    let mut data: Vec<u32> = Vec::new();
+    let mut ints = Ints::default();
+    let push = |data: &mut Vec<u32>, values: &[u32]| {
+        let at = data.len();
+        data.extend_from_slice(values);
+        at
+    };
+    for table in &inner.tables {
+        let corners = push(&mut data, &table.corners);
+        let (starts, slots) = (push(&mut data, &table.starts), push(&mut data, &table.slots));
+        ints.tables.push(TableInts { corners, starts, slots, count: 0 });
+    }
+    for forest in &inner.forests {
+        ints.forests.push(ForestInts {
+            parents: push(&mut data, &forest.parents),
+            order: push(&mut data, &forest.order),
+            starts: push(&mut data, &forest.starts),
+            children: push(&mut data, &forest.children),
+        });
+    }
+    for indices in &inner.indices {
+        ints.indices.push(push(&mut data, indices));
+    }
+    for world in 0..worlds.max(1) {
+        let from = data.len();
+        for table in &inner.lists {
+            let count = push(&mut data, &[0]);
+            let corners = push(&mut data, &table.corners);
+            let (starts, slots) = (push(&mut data, &table.starts), push(&mut data, &table.slots));
+            if world == 0 {
+                ints.lists.push(TableInts { corners, starts, slots, count });
+            }
+        }
+        ints.list_stride = data.len() - from;
+    }
+    data.push(0);
+    ints.len = data.len();
+    (ints, data)
+}
+
+impl<S: DeviceFloat> DeviceWorkspace<S> {
+    /// Compiles the program for a device, or takes it from the cache.
+    pub fn new(
+        program: &Program,
+        device: &Arc<Device>,
+        worlds: usize,
+        options: &Compile,
+    ) -> Result<Self, DeviceError> {
+        let inner = &program.inner;
+        let text = Text::new::<S>(inner, worlds)?;
+        let module = Module::compile(device, &text.source, options)?;
+        let values = Memory::<S>::zeroed(device, text.numbers)?;
+        let bars = Memory::<S>::zeroed(device, text.numbers)?;
+        let scratch = Memory::<S>::zeroed(device, text.scratch)?;
+        let ints = Memory::from_slice(device, &text.ints_data)?;
+        let record = |launches: &[Launch]| -> Result<Graph, Error> {
+            let mut prepared = Vec::new();
+            for launch in launches {
+                let arguments = Arguments::new()
+                    .pointer(&values)
+                    .pointer(&bars)
+                    .pointer(&scratch)
+                    .pointer(&ints)
+                    .u32(launch.from)
+                    .u32(launch.count as u32);
+                prepared.push((module.function(&launch.function)?, launch, arguments));
+            }
+            Graph::capture(device, || {
+                for (function, launch, arguments) in &prepared {
+                    // SAFETY: the text is ours, and stays inside the memory that its layouts describe.
+                    unsafe {
+                        match launch.blocks {
+                            Some(blocks) => {
+                                let shape = Shape { blocks, threads: [SUM_THREADS, 1, 1], shared_bytes: 0 };
+                                function.launch_shape(shape, arguments)?;
+                            }
+                            None => function.launch(launch.count, arguments)?,
+                        }
+                    }
+                }
+                Ok(())
+            })
+        };
+        let (forward, pullback) = (record(&text.launches[0])?, record(&text.launches[1])?);
+        let copy = |memory: &Memory<S>, back: bool| {
+            Graph::capture(device, || {
+                for &(input, output) in &inner.carried {
+                    let numbers = extent(&inner.buffers[input], &text.layouts[input], worlds);
+                    let (input, output) = (text.layouts[input].offset, text.layouts[output].offset);
+                    let (from, to) = if back { (input, output) } else { (output, input) };
+                    memory.copy_at(to, memory, from..from + numbers)?;
+                }
+                Ok(())
+            })
+        };
+        let (carry, carry_back) = (copy(&values, false)?, copy(&bars, true)?);
+        let workspace = DeviceWorkspace {
+            device: Arc::clone(device),
+            lists: (0..worlds.max(1)).flat_map(|_| inner.lists.iter().cloned()).collect(),
+            values,
+            bars,
+            ints,
+            _scratch: scratch,
+            layouts: text.layouts,
+            ints_layout: text.ints,
+            worlds,
+            forward,
+            pullback,
+            carry,
+            carry_back,
+            traffic: text.traffic,
+            compile_seconds: module.seconds(),
+            compiled_before: module.cached(),
+            program: program.clone(),
+        };
+        workspace.fill_constants()?;
+        Ok(workspace)
+    }
+
+    fn fill_constants(&self) -> Result<(), DeviceError> {
+        for (b, info) in self.program.inner.buffers.iter().enumerate() {
+            let Some(data) = &info.data else { continue };
+            let layout = Layout { offset: 0, ..self.layouts[b] };
+            let mut host = vec![S::default(); extent(info, &layout, self.worlds)];
+            for (i, number) in data.iter().enumerate() {
+                let at = layout.at(i / info.numbers) + i % info.numbers * layout.stride;
+                for world in 0..self.worlds.max(1) {
+                    host[at + world] = S::from_f64(*number);
+                }
+            }
+            self.values.write_at(self.layouts[b].offset, &host)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the operations in order. Returns at once: reading waits.
+    pub fn forward(&self) -> Result<(), DeviceError> {
+        Ok(self.forward.launch()?)
+    }
+
+    /// Runs the pullbacks of the operations in reverse order. Returns at once: reading waits.
+    pub fn pullback(&self) -> Result<(), DeviceError> {
+        Ok(self.pullback.launch()?)
+    }
+
+    /// The outputs become the inputs of the next step.
+    pub fn carry(&self) -> Result<(), DeviceError> {
+        Ok(self.carry.launch()?)
+    }
+
+    /// The cotangents of inputs become those of the outputs of the step before.
+    pub fn carry_back(&self) -> Result<(), DeviceError> {
+        Ok(self.carry_back.launch()?)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The bytes that a forward pass and a pullback move: each value once, contributions to vertices twice.
+    pub fn traffic(&self) -> [usize; 2] {
+        self.traffic
+    }
+
+    /// How long compiling took [s], and whether it was found in the cache instead.
+    pub fn compiled(&self) -> (f64, bool) {
+        (self.compile_seconds, self.compiled_before)
+    }
+
+    fn region(&self, id: usize, world: usize) -> Result<(Layout, usize), AccessError> {
+        let worlds = self.worlds.max(1);
+        if world >= worlds {
+            return Err(AccessError::NoWorld { world, worlds });
+        }
+        let layout = Layout { offset: 0, ..self.layouts[id] };
+        Ok((layout, extent(&self.program.inner.buffers[id], &layout, self.worlds)))
+    }
+
+    fn set<T: Value>(
+        &self,
+        memory: &Memory<S>,
+        id: usize,
+        world: usize,
+        values: &[With<T, S>],
+    ) -> Result<(), DeviceError> {
+        let info = &self.program.inner.buffers[id];
+        if values.len() != info.len {
+            let (wanted, found) = (info.len, values.len());
+            return Err(AccessError::Length { buffer: info.name.clone(), wanted, found }.into());
+        }
+        let (layout, numbers) = self.region(id, world)?;
+        let mut host = vec![S::default(); numbers];
+        let offset = self.layouts[id].offset;
+        if self.worlds > 1 {
+            // The other worlds' numbers lie between.
+            memory.read_at(offset, &mut host)?;
+        }
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: a value of the buffer.
+            unsafe { write::<T, S>(host.as_mut_ptr(), layout, i, world, *value) };
+        }
+        Ok(memory.write_at(offset, &host)?)
+    }
+
+    fn get<T: Value>(&self, memory: &Memory<S>, id: usize, world: usize) -> Result<Vec<With<T, S>>, DeviceError> {
+        let (layout, numbers) = self.region(id, world)?;
+        let mut host = vec![S::default(); numbers];
+        memory.read_at(self.layouts[id].offset, &mut host)?;
+        let len = self.program.inner.buffers[id].len;
+        // SAFETY: values of the buffer.
+        Ok((0..len).map(|i| unsafe { read::<T, S>(host.as_ptr(), layout, i, world) }).collect())
+    }
+
+    /// Sets an input or parameter in one world.
+    pub fn write<T: Value>(&self, world: usize, buffer: Buffer<T>, values: &[With<T, S>]) -> Result<(), DeviceError> {
+        let info = &self.program.inner.buffers[buffer.id];
+        if !matches!(info.role, Role::Input | Role::Parameter) {
+            return Err(AccessError::Computed { buffer: info.name.clone() }.into());
+        }
+        self.set::<T>(&self.values, buffer.id, world, values)
+    }
+
+    /// The values of a buffer in one world.
+    pub fn read<B: AnyBuffer>(&self, world: usize, buffer: B) -> Result<Vec<With<B::Item, S>>, DeviceError> {
+        self.get::<B::Item>(&self.values, buffer.id(), world)
+    }
+
+    /// Sets the cotangent of an output in one world. To be done before every pullback.
+    pub fn seed<T: Value>(&self, world: usize, buffer: Buffer<T>, bars: &[With<T, S>]) -> Result<(), DeviceError> {
+        if !self.program.inner.outputs.contains(&buffer.id) {
+            let buffer = self.program.inner.buffers[buffer.id].name.clone();
+            return Err(AccessError::NoOutput { buffer }.into());
+        }
+        self.set::<T>(&self.bars, buffer.id, world, bars)
+    }
+
+    /// The cotangents of a buffer in one world.
+    pub fn bars<T: Value>(&self, world: usize, buffer: Buffer<T>) -> Result<Vec<With<T, S>>, DeviceError> {
+        self.get::<T>(&self.bars, buffer.id, world)
+    }
+
+    /// Sets the cotangents of all parameters to zero.
+    pub fn clear_parameters(&self) -> Result<(), DeviceError> {
+        for (b, info) in self.program.inner.buffers.iter().enumerate() {
+            if info.role == Role::Parameter {
+                let (offset, numbers) = (self.layouts[b].offset, extent(info, &self.layouts[b], self.worlds));
+                self.bars.zero_at(offset..offset + numbers)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the elements of a list in one world, and the order of their sums.
+    pub fn set_list<const N: usize>(
+        &mut self,
+        world: usize,
+        list: List<N>,
+        elements: &[[u32; N]],
+    ) -> Result<(), DeviceError> {
+        let worlds = self.worlds.max(1);
+        if world >= worlds {
+            return Err(AccessError::NoWorld { world, worlds }.into());
+        }
+        let table = &mut self.lists[world * self.program.inner.lists.len() + list.list];
+        table.check_and_set(elements)?;
+        let at = |offset: usize| offset + world * self.ints_layout.list_stride;
+        let place = self.ints_layout.lists[list.list];
+        self.ints.write_at(at(place.count), &[table.count as u32])?;
+        self.ints.write_at(at(place.corners), &table.corners)?;
+        self.ints.write_at(at(place.starts), &table.starts)?;
+        Ok(self.ints.write_at(at(place.slots), &table.slots)?)
+    }
+}

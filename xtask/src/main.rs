@@ -4,6 +4,7 @@
 
 mod bench;
 mod doc_paths;
+mod expand;
 mod process;
 mod test;
 mod venv;
@@ -20,7 +21,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND];
+const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, expand::COMMAND];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

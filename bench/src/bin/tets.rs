@@ -5,7 +5,8 @@ use pullback_bench::{measure, quick, row};
 use pullback_kernel::prelude::*;
 
 /// Cells along x, y and z, and how many steps the gradient's rollout has: those of the peer.
-const CASES: [([usize; 3], usize); 4] = [([5, 2, 2], 300), ([10, 5, 4], 200), ([20, 10, 10], 60), ([50, 20, 20], 10)];
+const CASES: [([usize; 3], usize); 4] =
+    [([5, 2, 2], 300), ([10, 5, 4], 200), ([20, 10, 10], 60), ([50, 20, 20], 10)];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (cells, steps) in CASES {
@@ -50,7 +51,12 @@ struct Rates {
 }
 
 /// A rollout that keeps every state, and the gradient of Σ |x_N|² with respect to x_0 back through it.
-fn rates(tets: &Tets, mesh: &Mesh, steps: usize, options: RunOptions) -> Result<Rates, Box<dyn std::error::Error>> {
+fn rates(
+    tets: &Tets,
+    mesh: &Mesh,
+    steps: usize,
+    options: RunOptions,
+) -> Result<Rates, Box<dyn std::error::Error>> {
     let mut w = tets.program.workspace::<f32>(options);
     let start: Vec<Vec3<f32>> =
         mesh.vertices.iter().map(|v| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 }).collect();

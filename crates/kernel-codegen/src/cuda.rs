@@ -26,10 +26,6 @@ enum Part {
 }
 
 impl Text {
-    fn text(text: impl Into<String>) -> Text {
-        Text { parts: vec![Part::Text(text.into())] }
-    }
-
     fn hole(piece: TokenStream, readable: String) -> Text {
         Text { parts: vec![Part::Hole(piece, readable)] }
     }
@@ -41,6 +37,10 @@ impl Text {
                 (_, part) => self.parts.push(part),
             }
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// The `Piece`s as tokens.
@@ -74,13 +74,13 @@ macro_rules! text {
 
 impl std::convert::From<&str> for Text {
     fn from(text: &str) -> Text {
-        Text::text(text)
+        text.to_owned().into()
     }
 }
 
 impl std::convert::From<String> for Text {
     fn from(text: String) -> Text {
-        Text::text(text)
+        Text { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] } }
     }
 }
 
@@ -93,6 +93,22 @@ fn join(parts: impl IntoIterator<Item = Text>) -> Text {
         text.push(part);
     }
     text
+}
+
+/// Lines indented by the braces around them, for people.
+pub fn indented(text: &str) -> String {
+    let mut depth: usize = 0;
+    let mut result = String::new();
+    for line in text.lines().map(str::trim) {
+        let closing = line.chars().take_while(|&c| c == '}').count();
+        let indent = if line.is_empty() { 0 } else { depth.saturating_sub(closing) };
+        result.push_str(&"    ".repeat(indent));
+        result.push_str(line);
+        result.push('\n');
+        let (open, close) = (line.matches('{').count(), line.matches('}').count());
+        depth = (depth + open).saturating_sub(close);
+    }
+    result
 }
 
 /// The most members that `pb_tuple` has; more are tuples of tuples.
@@ -368,17 +384,14 @@ impl Cuda<'_> {
                 }
                 let zeros = self.zero_untouched(outs, touched);
                 let seeds: Vec<_> = outs.iter().map(|&out| self.bar(out)).collect();
-                text![
-                    "{\n",
-                    zeros,
-                    "if (",
-                    self.operand(condition),
-                    ") {\n",
-                    self.reverse_side(then, &seeds, touched),
-                    "} else {\n",
-                    self.reverse_side(otherwise, &seeds, touched),
-                    "}\n}\n"
-                ]
+                let then = self.reverse_side(then, &seeds, touched);
+                let otherwise = self.reverse_side(otherwise, &seeds, touched);
+                let mut text = text!["if (", self.operand(condition), ") {\n", then, "}"];
+                if !otherwise.is_empty() {
+                    text.push(text![" else {\n", otherwise, "}"]);
+                }
+                text.push("\n".into());
+                if zeros.is_empty() { text } else { text!["{\n", zeros, text, "}\n"] }
             }
             Statement::Match { scrutinee, arms, outs, .. } => {
                 if !outs.iter().any(|out| touched.contains(out)) {
@@ -428,7 +441,7 @@ impl Cuda<'_> {
         if let Some(define) = reverse.define {
             text.push(match define {
                 Define::Quotient(a, b) => text![
-                    "{ auto defined = pb_div_pullback(",
+                    "{\nauto defined = pb_div_pullback(",
                     self.operand(&a),
                     ", ",
                     self.operand(&b),
@@ -445,7 +458,7 @@ impl Cuda<'_> {
                     let (a_bar, b_bar) = (before(&a), before(&b));
                     let bar = if negative { format!("pb_negate({bar})") } else { bar.clone() };
                     text![
-                        "{ auto defined = pb_mul_pullback_add(",
+                        "{\nauto defined = pb_mul_pullback_add(",
                         join([self.operand(&a), self.operand(&b), bar.into(), a_bar, b_bar]),
                         ");\n"
                     ]
@@ -453,10 +466,10 @@ impl Cuda<'_> {
                 Define::Call(path, arguments) => {
                     let mut arguments: Vec<Text> = arguments.iter().map(|a| self.operand(a)).collect();
                     arguments.push(bar.clone().into());
-                    text!["{ auto defined = ", callee(&path), "_pullback<R>(", join(arguments), ");\n"]
+                    text!["{\nauto defined = ", callee(&path), "_pullback<R>(", join(arguments), ");\n"]
                 }
                 Define::Without(path) => text![
-                    format!("{{ auto defined = {bar};\npb_set_zero("),
+                    format!("{{\nauto defined = {bar};\npb_set_zero("),
                     self.project("defined".into(), &path),
                     ");\n"
                 ],

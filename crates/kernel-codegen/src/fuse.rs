@@ -11,6 +11,8 @@ use crate::ir::*;
 pub fn fuse(body: &mut Body) {
     let mut uses = HashMap::new();
     count_block(&body.block, &mut uses);
+    // What has a name is rounded on its own.
+    uses.retain(|var, _| body.variables[*var].temporary);
     fuse_block(&mut body.block, &uses);
 }
 

@@ -10,6 +10,8 @@ pub type Var = usize;
 pub struct Variable {
     /// What the user calls it, or `t`.
     pub name: String,
+    /// Is it a part of an expression, and has no name of its own?
+    pub temporary: bool,
     pub span: Span,
 }
 

@@ -5,8 +5,8 @@ use quote::quote;
 use syn::{Error, ItemFn, Path, Result};
 
 use crate::cuda::{self, Cuda};
-use crate::ir::Body;
 use crate::fuse::fuse;
+use crate::ir::Body;
 use crate::lower;
 use crate::rust::Rust;
 use crate::signature::Signature;
@@ -42,7 +42,8 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
 pub fn readable_cuda(attributes: TokenStream, item: TokenStream) -> Result<String> {
     let parsed = parse(attributes, item)?;
     let text = cuda_text(&parsed).iter().map(cuda::Text::readable).collect::<Vec<_>>().join("\n");
-    Ok(text.replace('@', &parsed.item.sig.ident.to_string()))
+    let name = parsed.item.sig.ident.to_string();
+    Ok(cuda::indented(&text.replace('@', name.trim_start_matches("r#"))))
 }
 
 /// The forward pass (none for a primitive) and the pullback.
@@ -126,9 +127,9 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let pieces = text.iter().map(cuda::Text::pieces);
     let primitive = signature.options.primitive;
     let doc_type =
-        format!("The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
+        format!(" The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
     let doc_pullback =
-        format!("The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
+        format!(" The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
 
     Ok(quote! {
         #(#attrs)*

@@ -1,7 +1,7 @@
 //! What `#[kernel]` does, in the order of the data:
 //!
 //! 1. `signature`: the function's scalar, arguments and result;
-//! 2. `lower`: its body to single assignment ([`ir`]), refusing what the language does not have;
+//! 2. `lower`: its body to single assignment (`ir`), refusing what the language does not have;
 //! 3. `fuse`: `a * b + c` becomes one operation;
 //! 4. `rust` and `cuda`: the forward and the reverse pass in the two dialects;
 //! 5. `item`: the function, its pullback and its CUDA definition as Rust items.

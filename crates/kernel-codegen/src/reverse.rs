@@ -93,8 +93,9 @@ pub fn reverse(op: &Op) -> Reverse {
             define = Some(Define::Product { a: a.clone(), b: b.clone(), negative: false });
         }
         Op::Fused(fused, a, b, c) => {
-            add(c, &[], *fused == Fused::TimesMinus, From::Bar(vec![]));
+            // The addend last: in `x * y + x` it must not be replaced by what the product makes of x_bar.
             product(a, b, &mut add);
+            add(c, &[], *fused == Fused::TimesMinus, From::Bar(vec![]));
             let negative = *fused == Fused::MinusTimes;
             define = Some(Define::Product { a: a.clone(), b: b.clone(), negative });
         }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::Lit;
+use syn::spanned::Spanned;
 
 use crate::ir::*;
 use crate::reverse::{Addition, Define, From, Touched, inner_variables, reverse};
@@ -113,7 +114,7 @@ impl Rust<'_> {
             return code! {};
         }
         let scalar = self.scalar;
-        let condition = self.condition(condition);
+        let condition = self.condition(condition, span);
         let side = |block: &Block, name: &str, guard: TokenStream| {
             let statements = self.block(block);
             let yields = self.operands(&block.yields);
@@ -222,11 +223,11 @@ impl Rust<'_> {
                 }
                 self.reverse_let(*var, op, *span, touched)
             }
-            Statement::If { condition, then, otherwise, outs, .. } => {
+            Statement::If { condition, then, otherwise, outs, span } => {
                 if !outs.iter().any(|out| touched.contains(out)) {
                     return code! {};
                 }
-                let condition = self.condition(condition);
+                let condition = self.condition(condition, *span);
                 let then = self.reverse_side(then, outs, code! { condition }, touched);
                 let otherwise = self.reverse_side(otherwise, outs, code! { !condition }, touched);
                 code! {{
@@ -267,13 +268,13 @@ impl Rust<'_> {
         let reverse = reverse(op);
         let define = reverse.define.map(|define| match define {
             Define::Quotient(a, b) => {
-                let (a, b) = (self.operand(&a), self.operand(&b));
-                let partials = quote_spanned! {span=> ::pullback_kernel::rt::over_pullback::<#scalar, _, _>(#a, #b, #bar) };
+                let (a, b) = (self.operand_at(&a, span), self.operand_at(&b, span));
+                let partials = quote_spanned! {span=> ::pullback_kernel::rt::over_pullback::<#scalar, _>((#a, #b), #bar) };
                 code! { let defined = #partials; }
             }
             Define::Product { a, b, negative } => {
                 // Where both factors are one variable, its cotangent is added to afterwards.
-                let before = |operand: &Operand| match operand {
+                let mut before = |operand: &Operand| match operand {
                     Operand::Var(var) if reverse.additions.iter().any(|x| x.replaces(*var)) => {
                         touched.insert(*var);
                         let bar = self.bar(*var);
@@ -281,15 +282,14 @@ impl Rust<'_> {
                     }
                     _ => code! { ::pullback_kernel::rt::zero::<#scalar, _>() },
                 };
-                let mut before = before;
                 let (a_bar, b_bar) = (before(&a), before(&b));
-                let (a, b) = (self.operand(&a), self.operand(&b));
+                let (a, b) = (self.operand_at(&a, span), self.operand_at(&b, span));
                 let bar = match negative {
                     true => code! { ::pullback_kernel::rt::negate::<#scalar, _>(#bar) },
                     false => code! { #bar },
                 };
-                let rule = quote_spanned! {span=> ::pullback_kernel::rt::times_pullback_add::<#scalar, _, _> };
-                code! { let defined = #rule(#a, #b, #bar, (#a_bar, #b_bar)); }
+                let rule = quote_spanned! {span=> ::pullback_kernel::rt::times_pullback_add::<#scalar, _> };
+                code! { let defined = #rule((#a, #b), #bar, (#a_bar, #b_bar)); }
             }
             Define::Call(path, arguments) => {
                 let arguments = self.operands(&arguments);
@@ -473,25 +473,25 @@ impl Rust<'_> {
     fn op(&self, op: &Op, span: Span) -> TokenStream {
         let scalar = self.scalar;
         match op {
-            Op::Copy(a) => self.operand(a),
+            Op::Copy(a) => self.operand_at(a, span),
             Op::Negate(a) => {
-                let a = self.operand(a);
+                let a = self.operand_at(a, span);
                 quote_spanned! {span=> -#a }
             }
             Op::Not(a) => {
-                let a = self.operand(a);
+                let a = self.operand_at(a, span);
                 quote_spanned! {span=> ::pullback_kernel::rt::not::<#scalar>(#a) }
             }
             Op::Binary(op, a, b) => {
-                let (a, b) = (self.operand(a), self.operand(b));
+                let (a, b) = (self.operand_at(a, span), self.operand_at(b, span));
                 match op {
                     Binary::Add => quote_spanned! {span=> #a + #b },
                     Binary::Subtract => quote_spanned! {span=> #a - #b },
                     Binary::Multiply => {
-                        quote_spanned! {span=> ::pullback_kernel::rt::times::<#scalar, _, _>(#a, #b) }
+                        quote_spanned! {span=> ::pullback_kernel::rt::times::<#scalar, _>((#a, #b)) }
                     }
                     Binary::Divide => {
-                        quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _, _>(#a, #b) }
+                        quote_spanned! {span=> ::pullback_kernel::rt::over::<#scalar, _>((#a, #b)) }
                     }
                     Binary::Remainder => quote_spanned! {span=> #a % #b },
                     Binary::And => quote_spanned! {span=> ::pullback_kernel::rt::and::<#scalar>(#a, #b) },
@@ -499,12 +499,12 @@ impl Rust<'_> {
                 }
             }
             Op::Fused(fused, a, b, c) => {
-                let (a, b, c) = (self.operand(a), self.operand(b), self.operand(c));
+                let operands = [a, b, c].map(|operand| self.operand_at(operand, span));
                 let rule = Ident::new(fused_name(*fused), span);
-                quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _, _, _>(#a, #b, #c) }
+                quote_spanned! {span=> ::pullback_kernel::rt::#rule::<#scalar, _>((#(#operands),*)) }
             }
             Op::Compare(op, a, b) => {
-                let (a, b) = (self.operand(a), self.operand(b));
+                let (a, b) = (self.operand_at(a, span), self.operand_at(b, span));
                 let (name, a, b) = match op {
                     Comparison::Less => ("lt", a, b),
                     Comparison::LessEqual => ("le", a, b),
@@ -516,31 +516,31 @@ impl Rust<'_> {
                 let name = Ident::new(name, span);
                 quote_spanned! {span=> ::pullback_kernel::rt::#name::<#scalar, _>(#a, #b) }
             }
-            Op::Get(a, path) => self.project(self.operand(a), path),
+            Op::Get(a, path) => self.project(self.operand_at(a, span), path),
             Op::Set(a, path, e) => {
-                let (a, e) = (self.operand(a), self.operand(e));
+                let (a, e) = (self.operand_at(a, span), self.operand_at(e, span));
                 let part = self.project(code! { whole }, path);
                 code! {{ let mut whole = #a; #part = #e; whole }}
             }
             Op::Call(path, arguments) => {
-                let arguments = self.operands(arguments);
+                let arguments = self.operands_at(arguments, span);
                 quote_spanned! {span=> #path::<#scalar>(#(#arguments),*) }
             }
             Op::Array(elements) => {
-                let elements = self.operands(elements);
+                let elements = self.operands_at(elements, span);
                 quote_spanned! {span=> [#(#elements),*] }
             }
             Op::Repeat(element, length) => {
-                let element = self.operand(element);
+                let element = self.operand_at(element, span);
                 quote_spanned! {span=> [#element; #length] }
             }
             Op::Tuple(elements) => {
-                let elements = self.operands(elements);
+                let elements = self.operands_at(elements, span);
                 quote_spanned! {span=> (#(#elements,)*) }
             }
             Op::Struct(path, fields) => {
                 let fields = fields.iter().map(|(member, value)| {
-                    let value = self.operand(value);
+                    let value = self.operand_at(value, span);
                     code! { #member: #value }
                 });
                 quote_spanned! {span=> #path { #(#fields),* } }
@@ -550,6 +550,22 @@ impl Rust<'_> {
 
     fn operands(&self, operands: &[Operand]) -> Vec<TokenStream> {
         operands.iter().map(|operand| self.operand(operand)).collect()
+    }
+
+    fn operands_at(&self, operands: &[Operand], span: Span) -> Vec<TokenStream> {
+        operands.iter().map(|operand| self.operand_at(operand, span)).collect()
+    }
+
+    /// An operand where it is used: what rustc says about its type should point there, not at its declaration.
+    fn operand_at(&self, operand: &Operand, span: Span) -> TokenStream {
+        match operand {
+            Operand::Var(var) => {
+                let mut ident = self.var(*var);
+                ident.set_span(span.resolved_at(Span::mixed_site()));
+                code! { #ident }
+            }
+            other => self.operand(other),
+        }
     }
 
     fn operand(&self, operand: &Operand) -> TokenStream {
@@ -572,14 +588,16 @@ impl Rust<'_> {
             }
             Operand::Index(index) => code! { #index },
             Operand::Bool(bit) => code! { ::pullback_kernel::rt::bit::<#scalar>(#bit) },
-            Operand::Constant(path) => code! { ::pullback_kernel::rt::constant::<#scalar, _>(#path) },
+            Operand::Constant(path) => {
+                quote_spanned! {path.span()=> ::pullback_kernel::rt::constant::<#scalar, _>(#path) }
+            }
         }
     }
 
-    fn condition(&self, condition: &Operand) -> TokenStream {
+    fn condition(&self, condition: &Operand, span: Span) -> TokenStream {
         let scalar = self.scalar;
-        let condition = self.operand(condition);
-        code! { ::pullback_kernel::rt::condition::<#scalar>(#condition) }
+        let condition = self.operand_at(condition, span);
+        quote_spanned! {span=> ::pullback_kernel::rt::condition::<#scalar>(#condition) }
     }
 
     fn project(&self, base: TokenStream, path: &[Projection]) -> TokenStream {

@@ -93,6 +93,20 @@ impl Signature {
         Ok(Signature { scalar, arguments, result, options })
     }
 
+    /// Does the type surely consist of numbers? It names the scalar, and is no tuple, which could hold an index too.
+    pub fn holds_numbers(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Group(group) => self.holds_numbers(&group.elem),
+            Type::Array(array) => self.holds_numbers(&array.elem),
+            Type::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|segment| segment.ident == self.scalar || !segment.arguments.is_none()),
+            _ => false,
+        }
+    }
+
     /// `ty` with the scalar replaced by `f64`: how a type is named where no scalar is chosen yet.
     pub fn at_f64(&self, ty: &Type) -> Type {
         struct Replace<'a>(&'a Ident);

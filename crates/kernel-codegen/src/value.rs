@@ -19,6 +19,15 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
     if fields.named.is_empty() {
         return Err(Error::new_spanned(&item.ident, advice));
     }
+    for field in &fields.named {
+        if matches!(&field.ty, syn::Type::Path(path) if ["usize", "u32", "bool"].iter().any(|t| path.path.is_ident(t)))
+        {
+            return Err(Error::new_spanned(
+                &field.ty,
+                "a value consists of numbers: give indices and kinds to the kernel as arguments of their own",
+            ));
+        }
+    }
     let repr_c = item.attrs.iter().any(|attr| {
         attr.path().is_ident("repr") && attr.parse_args::<syn::Ident>().is_ok_and(|repr| repr == "C")
     });

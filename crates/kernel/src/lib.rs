@@ -28,3 +28,8 @@ pub mod prelude {
     pub use crate::scalar::{Dual, Float, Real};
     pub use crate::{Argument, Kernel, Kind, Value, With, kernel};
 }
+
+/// The snippets of docs/kernels.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/kernels.md")]
+pub struct KernelsPage;

@@ -4,6 +4,10 @@
 use crate::scalar::{Local, Real};
 
 /// A value that can be scaled: a vector of numbers, whatever it means.
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot multiply or divide `{Self}` by a number",
+    note = "numbers are written with a decimal point, `2.0`; integers are indices"
+)]
 pub trait Linear<R: Real>: Local<R> {
     /// s a
     fn scale(self, s: R) -> Self;
@@ -114,7 +118,9 @@ impl<R: Real, T: Linear<R>> Times<R, R> for T {
 }
 
 /// `a * b + c`, `a * b - c` and `c - a * b` of the language: with one rounding for numbers and what they scale.
-#[diagnostic::on_unimplemented(message = "kernels cannot add a product of `{Self}` and `{Rhs}` to a `{Addend}`")]
+#[diagnostic::on_unimplemented(
+    message = "kernels cannot add a product of `{Self}` and `{Rhs}` to a `{Addend}`"
+)]
 pub trait TimesAdd<R: Real, Rhs, Addend>: Times<R, Rhs> {
     /// a b + c
     fn times_plus(self, rhs: Rhs, c: Addend) -> Self::Output;

@@ -113,35 +113,95 @@ pub fn ne<R: Real, T: Compare<R>>(a: T, b: T) -> R::Mask {
     !a.eq(b)
 }
 
-#[inline(always)]
-pub fn times<R: Real, A: Times<R, B>, B>(a: A, b: B) -> A::Output {
-    a.times(b)
+/// Two factors. A pair, so that rustc sees both types before it looks for the product, and says which two do not fit.
+pub trait Factors<R: Real>: Sized {
+    type Output;
+    fn times(self) -> Self::Output;
+    fn pullback_add(self, out_bar: Self::Output, bars: Self) -> Self;
+}
+
+impl<R: Real, A: Times<R, B>, B> Factors<R> for (A, B) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn times(self) -> A::Output {
+        self.0.times(self.1)
+    }
+    #[inline(always)]
+    fn pullback_add(self, out_bar: A::Output, bars: Self) -> Self {
+        self.0.times_pullback_add(self.1, out_bar, bars)
+    }
+}
+
+/// Two factors and an addend.
+pub trait Fused<R: Real> {
+    type Output;
+    fn times_plus(self) -> Self::Output;
+    fn times_minus(self) -> Self::Output;
+    fn minus_times(self) -> Self::Output;
+}
+
+impl<R: Real, A: TimesAdd<R, B, C>, B, C> Fused<R> for (A, B, C) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn times_plus(self) -> A::Output {
+        self.0.times_plus(self.1, self.2)
+    }
+    #[inline(always)]
+    fn times_minus(self) -> A::Output {
+        self.0.times_minus(self.1, self.2)
+    }
+    #[inline(always)]
+    fn minus_times(self) -> A::Output {
+        self.0.minus_times(self.1, self.2)
+    }
+}
+
+/// A dividend and a divisor.
+pub trait Quotient<R: Real> {
+    type Output;
+    fn over(self) -> Self::Output;
+    fn pullback(self, out_bar: Self::Output) -> Self;
+}
+
+impl<R: Real, A: Over<R, B>, B> Quotient<R> for (A, B) {
+    type Output = A::Output;
+    #[inline(always)]
+    fn over(self) -> A::Output {
+        self.0.over(self.1)
+    }
+    #[inline(always)]
+    fn pullback(self, out_bar: A::Output) -> Self {
+        self.0.over_pullback(self.1, out_bar)
+    }
 }
 
 #[inline(always)]
-pub fn times_pullback<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
-    a.times_pullback(b, out_bar)
+pub fn times<R: Real, T: Factors<R>>(factors: T) -> T::Output {
+    factors.times()
 }
 
-/// (a_bar, b_bar) of c = a b, added to what they were; no longer needed bars may be zeros.
+/// (a_bar, b_bar) of c = a b, added to what they were; bars that nobody needs may be zeros.
 #[inline(always)]
-pub fn times_pullback_add<R: Real, A: Times<R, B>, B>(a: A, b: B, out_bar: A::Output, bars: (A, B)) -> (A, B) {
-    a.times_pullback_add(b, out_bar, bars)
+pub fn times_pullback_add<R: Real, T: Factors<R>>(factors: T, out_bar: T::Output, bars: T) -> T {
+    factors.pullback_add(out_bar, bars)
 }
 
+/// a b + c
 #[inline(always)]
-pub fn times_plus<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
-    a.times_plus(b, c)
+pub fn times_plus<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.times_plus()
 }
 
+/// a b - c
 #[inline(always)]
-pub fn times_minus<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
-    a.times_minus(b, c)
+pub fn times_minus<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.times_minus()
 }
 
+/// c - a b
 #[inline(always)]
-pub fn minus_times<R: Real, A: TimesAdd<R, B, C>, B, C>(a: A, b: B, c: C) -> A::Output {
-    a.minus_times(b, c)
+pub fn minus_times<R: Real, T: Fused<R>>(fused: T) -> T::Output {
+    fused.minus_times()
 }
 
 /// The cotangent -bar.
@@ -151,13 +211,13 @@ pub fn negate<R: Real, T: Local<R>>(bar: T) -> T {
 }
 
 #[inline(always)]
-pub fn over<R: Real, A: Over<R, B>, B>(a: A, b: B) -> A::Output {
-    a.over(b)
+pub fn over<R: Real, T: Quotient<R>>(quotient: T) -> T::Output {
+    quotient.over()
 }
 
 #[inline(always)]
-pub fn over_pullback<R: Real, A: Over<R, B>, B>(a: A, b: B, out_bar: A::Output) -> (A, B) {
-    a.over_pullback(b, out_bar)
+pub fn over_pullback<R: Real, T: Quotient<R>>(quotient: T, out_bar: T::Output) -> T {
+    quotient.pullback(out_bar)
 }
 
 /// The sum of an array's elements: the cotangent of what `[x; N]` repeats.

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::visit::Visit;
 use syn::{Error, Expr, Ident, Pat, Result, Stmt};
 
-use super::{Binding, Lower, Role, expression, refuse};
+use super::{Binding, Lower, Role, TEMPORARY, expression, refuse};
 use crate::ir::*;
 
 /// One side of an `if`, or one arm of a `match`.
@@ -53,7 +53,7 @@ impl Lower {
             // Cheaper than a branch, and nobody can tell.
             out.extend(branch.block.statements);
             let right = branch.value.unwrap_or(Operand::Bool(true));
-            return Ok(self.emit(Op::Binary(op, left, right), "t", span, out));
+            return Ok(self.emit(Op::Binary(op, left, right), TEMPORARY, span, out));
         }
         let decided = Branch {
             block: Block { statements: Vec::new(), yields: Vec::new() },
@@ -153,16 +153,23 @@ impl Lower {
             }
             let name = self.scope[i].name.clone();
             let var = self.fresh(&name, span);
+            if ends.iter().any(|end| self.is_number(&end[i].value)) {
+                self.numbers.insert(var);
+            }
             self.scope[i].value = Operand::Var(var);
             outs.push(var);
         }
         if values.is_empty() {
             return (blocks, outs, None);
         }
+        let number = values.iter().any(|value| self.is_number(value));
         for (block, value) in blocks.iter_mut().zip(values) {
             block.yields.push(value);
         }
-        let var = self.fresh("t", span);
+        let var = self.fresh(TEMPORARY, span);
+        if number {
+            self.numbers.insert(var);
+        }
         outs.push(var);
         (blocks, outs, Some(Operand::Var(var)))
     }
@@ -183,6 +190,9 @@ impl Lower {
             let shadowed = self.scope[i + 1..].iter().any(|later| later.name == name);
             if assigned.0.contains(&name) && !shadowed && self.scope[i].role == Role::Mutable {
                 let (inner, after) = (self.fresh(&name, span), self.fresh(&name, span));
+                if self.is_number(&self.scope[i].value) {
+                    self.numbers.extend([inner, after]);
+                }
                 carried.push((i, Carried { init: self.scope[i].value.clone(), inner, out: after }));
                 self.scope[i].value = Operand::Var(inner);
             }
@@ -225,8 +235,14 @@ impl Lower {
         let advice = "loop over a range with constant bounds, such as `0..3` or `0..COUNT`; \
                       a bound that varies is an `if` inside the loop";
         let Expr::Range(range) = range else {
-            return Err(Error::new_spanned(range, advice));
+            return Err(Error::new_spanned(
+                range,
+                "loop over indices, and take the element inside: `for i in 0..3 { let x = a[i]; ... }`",
+            ));
         };
+        if let syn::RangeLimits::Closed(token) = &range.limits {
+            return Err(Error::new_spanned(token, "write `a..b`, which ends before `b`"));
+        }
         let (Some(from), Some(to), syn::RangeLimits::HalfOpen(_)) = (&range.start, &range.end, &range.limits)
         else {
             return Err(Error::new_spanned(range, advice));
@@ -258,6 +274,9 @@ impl Lower {
             Pat::Path(path) => Ok(vec![Operand::Constant(path.path.clone())]),
             Pat::Ident(ident) if ident.ident.to_string().chars().all(|c| !c.is_lowercase()) => {
                 Ok(vec![Operand::Constant(ident.ident.clone().into())])
+            }
+            Pat::Guard(guard) => {
+                Err(Error::new_spanned(guard.if_token, "an arm has no `if`: put the `if` into its body"))
             }
             Pat::Paren(paren) => self.choices(&paren.pat),
             Pat::Or(or) => {

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{BinOp, Error, Expr, Lit, Path, Result, UnOp};
 
-use super::{Lower, refuse};
+use super::{Lower, TEMPORARY, refuse};
 use crate::ir::*;
 
 impl Lower {
@@ -73,7 +73,7 @@ impl Lower {
             }
             _ => return Err(refuse::expression(expr)),
         };
-        Ok(self.emit(op, "t", span, out))
+        Ok(self.emit(op, TEMPORARY, span, out))
     }
 
     fn all<'a>(
@@ -172,7 +172,7 @@ impl Lower {
     fn binary(&mut self, binary: &syn::ExprBinary, out: &mut Vec<Statement>) -> Result<Operand> {
         if assigning(&binary.op).is_some() {
             return Err(Error::new_spanned(
-                &binary.op,
+                binary.op,
                 "an assignment is a statement of its own: end it with `;`",
             ));
         }
@@ -201,17 +201,20 @@ impl Lower {
         }
         let right = self.expression(&binary.right, out)?;
         let op = match (comparison, arithmetic) {
-            (Some(comparison), _) => Op::Compare(comparison, left, right),
-            (None, Some(arithmetic)) => Op::Binary(arithmetic, left, right),
+            (Some(comparison), _) => {
+                self.arithmetic(Binary::Subtract, left.clone(), right.clone(), binary.op.span())?;
+                Op::Compare(comparison, left, right)
+            }
+            (None, Some(arithmetic)) => self.arithmetic(arithmetic, left, right, binary.op.span())?,
             (None, None) => {
                 return Err(Error::new_spanned(
-                    &binary.op,
+                    binary.op,
                     "kernels compute with real numbers: there are no bit operations",
                 ));
             }
         };
         let span: Span = binary.op.span();
-        Ok(self.emit(op, "t", span, out))
+        Ok(self.emit(op, TEMPORARY, span, out))
     }
 }
 

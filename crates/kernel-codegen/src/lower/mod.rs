@@ -5,6 +5,8 @@ mod control;
 mod expression;
 mod refuse;
 
+use std::collections::HashSet;
+
 use proc_macro2::Span;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -18,13 +20,17 @@ pub fn body(name: &Ident, signature: &Signature, block: &syn::Block) -> Result<B
     let mut lower = Lower {
         variables: Vec::new(),
         scope: Vec::new(),
+        numbers: HashSet::new(),
         scalar: signature.scalar.clone(),
         kernel: name.clone(),
     };
     refuse::attributes(block)?;
     for argument in &signature.arguments {
         let role = if argument.mutable { Role::Mutable } else { Role::Argument };
-        lower.declare(&argument.name, role);
+        let var = lower.declare(&argument.name, role);
+        if signature.holds_numbers(&argument.ty) {
+            lower.numbers.insert(var);
+        }
     }
     let arguments = lower.variables.len();
     let mut statements = Vec::new();
@@ -33,6 +39,9 @@ pub fn body(name: &Ident, signature: &Signature, block: &syn::Block) -> Result<B
     })?;
     Ok(Body { variables: lower.variables, arguments, block: Block { statements, yields: vec![result] } })
 }
+
+/// The name of what has none.
+const TEMPORARY: &str = "t";
 
 /// What a name stands for at this point of the body.
 #[derive(Clone)]
@@ -54,13 +63,16 @@ enum Role {
 struct Lower {
     variables: Vec<Variable>,
     scope: Vec<Binding>,
+    /// Variables that surely hold numbers and no index: for the message where an integer meets one.
+    numbers: HashSet<Var>,
     scalar: Ident,
     kernel: Ident,
 }
 
 impl Lower {
     fn fresh(&mut self, name: &str, span: Span) -> Var {
-        self.variables.push(Variable { name: name.trim_start_matches("r#").to_owned(), span });
+        let name = name.trim_start_matches("r#").to_owned();
+        self.variables.push(Variable { name, temporary: false, span });
         self.variables.len() - 1
     }
 
@@ -82,8 +94,43 @@ impl Lower {
     /// `let NAME = op`
     fn emit(&mut self, op: Op, name: &str, span: Span, out: &mut Vec<Statement>) -> Operand {
         let var = self.fresh(name, span);
+        self.variables[var].temporary = name == TEMPORARY;
+        if self.yields_number(&op) {
+            self.numbers.insert(var);
+        }
         out.push(Statement::Let { var, ty: None, op, span });
         Operand::Var(var)
+    }
+
+    fn is_number(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Var(var) => self.numbers.contains(var),
+            Operand::Number(_) => true,
+            Operand::Index(_) | Operand::Bool(_) | Operand::Constant(_) => false,
+        }
+    }
+
+    fn yields_number(&self, op: &Op) -> bool {
+        match op {
+            Op::Copy(a) | Op::Negate(a) | Op::Get(a, _) | Op::Repeat(a, _) => self.is_number(a),
+            Op::Binary(_, a, b) | Op::Fused(_, a, b, _) => self.is_number(a) || self.is_number(b),
+            Op::Array(elements) => elements.iter().any(|element| self.is_number(element)),
+            Op::Struct(..) => true,
+            Op::Set(..) | Op::Not(_) | Op::Compare(..) | Op::Call(..) | Op::Tuple(_) => false,
+        }
+    }
+
+    /// `a op b`, unless an integer stands where only a number can.
+    fn arithmetic(&self, op: Binary, a: Operand, b: Operand, span: Span) -> Result<Op> {
+        match (&a, &b) {
+            (Operand::Index(lit), number) | (number, Operand::Index(lit)) if self.is_number(number) => {
+                Err(refuse::arithmetic(op, Some(lit), span))
+            }
+            _ if op == Binary::Remainder && (self.is_number(&a) || self.is_number(&b)) => {
+                Err(refuse::arithmetic(op, None, span))
+            }
+            _ => Ok(Op::Binary(op, a, b)),
+        }
     }
 
     /// Lowers a block into `out`; its final expression, if it has one, is the value. The names it declares end
@@ -145,7 +192,8 @@ impl Lower {
                 let op = expression::assigning(&binary.op).unwrap_or(Binary::Add);
                 let old = self.expression(&binary.left, out)?;
                 let change = self.expression(&binary.right, out)?;
-                let value = self.emit(Op::Binary(op, old, change), "t", binary.op.span(), out);
+                let op = self.arithmetic(op, old, change, binary.op.span())?;
+                let value = self.emit(op, TEMPORARY, binary.op.span(), out);
                 self.assign(&binary.left, value, out)?;
                 Ok(None)
             }
@@ -175,9 +223,7 @@ impl Lower {
     ) -> Result<()> {
         match pat {
             Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
-                let span = ident.ident.span();
-                let var = self.fresh(&ident.ident.to_string(), span);
-                out.push(Statement::Let { var, ty: ty.cloned(), op: Op::Copy(value), span });
+                let var = self.named(&ident.ident, value, ty, out);
                 let role = if ident.mutability.is_some() { Role::Mutable } else { Role::Let };
                 self.bind(&ident.ident, Operand::Var(var), role);
                 Ok(())
@@ -197,7 +243,7 @@ impl Lower {
                 let value = self.typed(parse_quote!((#(#parts,)*)), value, tuple.span(), out);
                 for (i, part) in tuple.elems.iter().enumerate() {
                     let path = vec![Projection::Field(syn::Member::from(i))];
-                    let value = self.emit(Op::Get(value.clone(), path), "t", part.span(), out);
+                    let value = self.emit(Op::Get(value.clone(), path), TEMPORARY, part.span(), out);
                     self.pattern(part, value, None, out)?;
                 }
                 Ok(())
@@ -208,7 +254,7 @@ impl Lower {
                 for (i, part) in slice.elems.iter().enumerate() {
                     let index = Operand::Index(syn::Lit::Int(syn::LitInt::new(&i.to_string(), part.span())));
                     let path = vec![Projection::Index(index)];
-                    let value = self.emit(Op::Get(value.clone(), path), "t", part.span(), out);
+                    let value = self.emit(Op::Get(value.clone(), path), TEMPORARY, part.span(), out);
                     self.pattern(part, value, None, out)?;
                 }
                 Ok(())
@@ -220,9 +266,33 @@ impl Lower {
         }
     }
 
+    /// `let NAME: ty = value`. A value that was just computed takes the name itself.
+    fn named(&mut self, ident: &Ident, value: Operand, ty: Option<&Type>, out: &mut Vec<Statement>) -> Var {
+        let span = ident.span();
+        if let (Operand::Var(var), Some(Statement::Let { var: last, ty: last_ty @ None, .. })) =
+            (&value, out.last_mut())
+            && var == last
+            && self.variables[*var].temporary
+        {
+            *last_ty = ty.cloned();
+            let name = ident.to_string().trim_start_matches("r#").to_owned();
+            self.variables[*var] = Variable { name, temporary: false, span };
+            return *var;
+        }
+        let var = self.fresh(&ident.to_string(), span);
+        if self.is_number(&value) {
+            self.numbers.insert(var);
+        }
+        out.push(Statement::Let { var, ty: ty.cloned(), op: Op::Copy(value), span });
+        var
+    }
+
     /// `let t: TYPE = value`
     fn typed(&mut self, ty: Type, value: Operand, span: Span, out: &mut Vec<Statement>) -> Operand {
-        let var = self.fresh("t", span);
+        let var = self.fresh(TEMPORARY, span);
+        if self.is_number(&value) {
+            self.numbers.insert(var);
+        }
         out.push(Statement::Let { var, ty: Some(ty), op: Op::Copy(value), span });
         Operand::Var(var)
     }
@@ -234,12 +304,12 @@ impl Lower {
         if let Some(error) = refuse::assignment(&ident, self.scope[binding].role) {
             return Err(error);
         }
-        let op = if path.is_empty() {
-            Op::Copy(value)
+        self.scope[binding].value = if path.is_empty() {
+            Operand::Var(self.named(&ident, value, None, out))
         } else {
-            Op::Set(self.scope[binding].value.clone(), path, value)
+            let op = Op::Set(self.scope[binding].value.clone(), path, value);
+            self.emit(op, &ident.to_string(), ident.span(), out)
         };
-        self.scope[binding].value = self.emit(op, &ident.to_string(), ident.span(), out);
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! What the language does not have, and what to write instead.
 
+use proc_macro2::Span;
 use syn::visit::Visit;
-use syn::{Attribute, Error, Expr, Ident, Macro, Result};
+use syn::{Attribute, Error, Expr, Ident, Lit, Macro, Result};
 
 use super::Role;
+use crate::ir::Binary;
 
 /// Attributes inside a body: `#[cfg]` would have to be obeyed, and the others change nothing.
 pub fn attributes(block: &syn::Block) -> Result<()> {
@@ -32,6 +34,20 @@ pub fn assignment(ident: &Ident, role: Role) -> Option<Error> {
         }
     };
     Some(Error::new_spanned(ident, advice))
+}
+
+/// An integer next to a number, or `%` of numbers.
+pub fn arithmetic(op: Binary, literal: Option<&Lit>, span: Span) -> Error {
+    match literal {
+        Some(literal) => Error::new_spanned(
+            literal,
+            format!("an integer is an index: numbers have a decimal point, `{}.0`", quote::quote!(#literal)),
+        ),
+        None if op == Binary::Remainder => {
+            Error::new(span, "`%` is for indices: of numbers, write `x - y * floor(x / y)`")
+        }
+        None => Error::new(span, "kernels compute with real numbers"),
+    }
 }
 
 pub fn unused(expr: &Expr) -> Error {
@@ -69,8 +85,18 @@ pub fn expression(expr: &Expr) -> Error {
         Expr::Reference(_) => "kernels work on values, so that nothing can alias: remove the `&`",
         Expr::Unary(_) => "kernels work on values: there is nothing to dereference",
         Expr::Closure(_) => "there are no closures in kernels: write another kernel and call it",
-        Expr::While(_) => "the number of rounds must be known: write `for i in 0..COUNT` with an `if` inside",
-        Expr::Loop(_) => "the number of rounds must be known: write `for i in 0..COUNT`",
+        Expr::While(found) => {
+            return Error::new_spanned(
+                found.while_token,
+                "the number of rounds must be known: write `for i in 0..COUNT` with an `if` inside",
+            );
+        }
+        Expr::Loop(found) => {
+            return Error::new_spanned(
+                found.loop_token,
+                "the number of rounds must be known: write `for i in 0..COUNT`",
+            );
+        }
         Expr::ForLoop(_) => "a loop has no value: assign to a `let mut` variable inside it",
         Expr::Return(_) => {
             "a kernel has one exit, its last expression: use `if` and `else` instead of `return`"

@@ -10,15 +10,14 @@ use std::mem::MaybeUninit;
 
 use super::c_text::CText;
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus,
-    store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
 };
 use crate::program::layout::padded;
 use crate::program::plan::{Connection, Context, Scatter, TableRef, VertexSum};
 use crate::program::pool::Part;
 use crate::program::{Buffer, Constant};
-use crate::scalar::{Local, Real};
 use crate::scalar::lanes::Lane;
+use crate::scalar::{Local, Real};
 use crate::{Value, With, numbers};
 
 /// Which vertices each element touches, `N` of them.
@@ -62,7 +61,13 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
     const SLOT: usize = if ACTIVE { padded(T::LEN) } else { 0 };
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::At(self.table), active: ACTIVE, numbers: T::LEN, slot: Self::SLOT }
+        PortInfo {
+            buffer: self.buffer,
+            reach: Reach::At(self.table),
+            active: ACTIVE,
+            numbers: T::LEN,
+            slot: Self::SLOT,
+        }
     }
 
     #[inline(always)]
@@ -214,7 +219,8 @@ pub(crate) fn add_shared<S: Real>(context: &Context<'_, S>, scatter: &Scatter, f
     let Some(partition) = context.partition(scatter.table, 0) else { return };
     let array = context.field(field);
     for i in part.range(partition.vertices.len(), 32) {
-        let (v, rows) = (partition.vertices[i] as usize, partition.first[i] as usize..partition.first[i + 1] as usize);
+        let (v, rows) =
+            (partition.vertices[i] as usize, partition.first[i] as usize..partition.first[i + 1] as usize);
         for c in 0..scatter.numbers {
             // SAFETY: rows of the field; the vertex is in this thread's share.
             unsafe {
@@ -243,10 +249,12 @@ pub(crate) fn sum_slots<S: Real>(context: &Context<'_, S>, sum: &VertexSum, fiel
                 for w in 0..context.worlds.max(1) {
                     // SAFETY: slots lie in the scratch memory, and the vertex is in this thread's share.
                     unsafe {
-                        let number = context.field(field).add(target.layout.at(v) + c * target.layout.stride + w);
+                        let number =
+                            context.field(field).add(target.layout.at(v) + c * target.layout.stride + w);
                         let mut total = if target.first { S::from_f64(0.0) } else { *number };
                         for &slot in slots {
-                            let at = sum.scratch + slot as usize * sum.slot_row + target.segment + c * stride + w;
+                            let at =
+                                sum.scratch + slot as usize * sum.slot_row + target.segment + c * stride + w;
                             total = total + *context.scratch.add(at);
                         }
                         *number = total;

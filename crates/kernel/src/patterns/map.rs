@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
-    store_to_rows,
+    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus,
+    store_side_by_side, store_to_rows,
 };
 use crate::program::layout::{BLOCK, Layout, padded};
 use crate::program::plan::{Connection, Context};

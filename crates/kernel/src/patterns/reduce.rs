@@ -116,7 +116,12 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
 impl<T: Value> Output for Shared<T, true> {}
 
 /// The second phase: the accumulators of all chunks, added up.
-pub(crate) fn sum_chunks<S: Real>(context: &Context<'_, S>, total: &Total, field: Field, count: &dyn Fn(usize) -> usize) {
+pub(crate) fn sum_chunks<S: Real>(
+    context: &Context<'_, S>,
+    total: &Total,
+    field: Field,
+    count: &dyn Fn(usize) -> usize,
+) {
     let worlds = context.worlds.max(1);
     for c in 0..total.numbers {
         for w in 0..worlds {

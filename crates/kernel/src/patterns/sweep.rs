@@ -29,7 +29,14 @@ where
 {
     fn info(&self) -> StageInfo {
         let (inputs, outputs): (Vec<PortInfo>, Vec<PortInfo>) = (self.inputs.infos(), self.outputs.infos());
-        StageInfo { name: self.name.clone(), kernel: K::NAME, arguments: K::ARGUMENTS, count: self.count, inputs, outputs }
+        StageInfo {
+            name: self.name.clone(),
+            kernel: K::NAME,
+            arguments: K::ARGUMENTS,
+            count: self.count,
+            inputs,
+            outputs,
+        }
     }
 
     fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String> {
@@ -105,7 +112,14 @@ where
         }
     }
 
-    fn share<S>(&self, pass: Pass, phase: usize, sweeps: usize, context: &Context<'_, S>, part: Part) -> Share {
+    fn share<S>(
+        &self,
+        pass: Pass,
+        phase: usize,
+        sweeps: usize,
+        context: &Context<'_, S>,
+        part: Part,
+    ) -> Share {
         match self.count {
             Count::Levels { forest, upwards, .. } => {
                 let levels = &context.forests[forest].levels;

@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
+use super::port::{
+    Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side,
+};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
 use crate::scalar::lanes::Lane;
@@ -53,7 +55,9 @@ pub(super) unsafe fn load_slot<T: Value, L: Lane>(
     world: usize,
 ) -> With<T, L> {
     // SAFETY: the caller's promise.
-    unsafe { load_side_by_side::<T, L>(context.scratch.add(c.scratch + i * c.slot_row + world), c.slot_stride) }
+    unsafe {
+        load_side_by_side::<T, L>(context.scratch.add(c.scratch + i * c.slot_row + world), c.slot_stride)
+    }
 }
 
 /// # Safety
@@ -67,7 +71,13 @@ pub(super) unsafe fn store_slot<T: Value, L: Lane>(
     value: With<T, L>,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { store_side_by_side::<T, L>(context.scratch.add(c.scratch + i * c.slot_row + world), c.slot_stride, value) }
+    unsafe {
+        store_side_by_side::<T, L>(
+            context.scratch.add(c.scratch + i * c.slot_row + world),
+            c.slot_stride,
+            value,
+        )
+    }
 }
 
 // SAFETY: parents are nodes, and the level order has a parent written before its children read it.
@@ -148,7 +158,8 @@ unsafe impl<T: Value> Input for ForChildren<T> {
         let mut value = unsafe { gather_own::<T, L, BATCH>(context.field(field), &c.layout, place) };
         for &child in &forest.children[from as usize..to as usize] {
             // SAFETY: the caller's promise.
-            value = plus::<T, L>(value, unsafe { load_slot::<T, L>(context, c, child as usize, place.world) });
+            value =
+                plus::<T, L>(value, unsafe { load_slot::<T, L>(context, c, child as usize, place.world) });
         }
         value
     }

@@ -52,7 +52,9 @@ pub fn layouts(buffers: &[BufferInfo], worlds: usize) -> (Vec<Layout>, usize) {
         .map(|buffer| {
             let mut layout = match (worlds, buffer.gathered) {
                 (0, true) => Layout { offset, shift: 0, row: padded(buffer.numbers), stride: 1 },
-                (0, false) => Layout { offset, shift: BLOCK_SHIFT, row: BLOCK * buffer.numbers, stride: BLOCK },
+                (0, false) => {
+                    Layout { offset, shift: BLOCK_SHIFT, row: BLOCK * buffer.numbers, stride: BLOCK }
+                }
                 (w, _) => Layout { offset, shift: 0, row: buffer.numbers * w, stride: w },
             };
             // A single value needs no block around it.

@@ -215,7 +215,12 @@ impl<S: Real> World<'_, S> {
 
 /// # Safety
 /// Value `i` of the layout lies in the array.
-pub(crate) unsafe fn read<T: Value, S: Real>(array: *const S, layout: Layout, i: usize, world: usize) -> With<T, S> {
+pub(crate) unsafe fn read<T: Value, S: Real>(
+    array: *const S,
+    layout: Layout,
+    i: usize,
+    world: usize,
+) -> With<T, S> {
     let mut value = <With<T, S> as crate::scalar::Local<S>>::zero();
     for (c, number) in numbers_mut::<T, S>(&mut value).iter_mut().enumerate() {
         // SAFETY: the caller's promise.
@@ -284,8 +289,7 @@ impl<O: Operation> Stage for ByHand<O> {
         }
         for world in 0..context.worlds.max(1) {
             // SAFETY: the scratch memory of this operation, which one thread runs.
-            let scratch =
-                unsafe { std::slice::from_raw_parts_mut(context.scratch, self.0.scratch()) };
+            let scratch = unsafe { std::slice::from_raw_parts_mut(context.scratch, self.0.scratch()) };
             let mut world =
                 World { values: context.values, bars: context.bars, layouts: &plan.by_hand, world, scratch };
             match pass {

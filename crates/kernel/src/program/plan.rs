@@ -152,11 +152,17 @@ impl<'a, S> Context<'a, S> {
         // SAFETY: tables, lists and worlds are numbered by the builder and the workspace.
         unsafe {
             match table {
-                TableRef::Fixed(i) if !self.partitions.is_empty() => self.partitions.get_unchecked(i).rows.as_ptr(),
+                TableRef::Fixed(i) if !self.partitions.is_empty() => {
+                    self.partitions.get_unchecked(i).rows.as_ptr()
+                }
                 TableRef::Fixed(i) => self.tables.get_unchecked(i).corners.as_ptr(),
                 TableRef::List(i) => {
                     let list = self.lists.get_unchecked(world * self.lists_per_world + i);
-                    if list.partition.rows.is_empty() { list.corners.as_ptr() } else { list.partition.rows.as_ptr() }
+                    if list.partition.rows.is_empty() {
+                        list.corners.as_ptr()
+                    } else {
+                        list.partition.rows.as_ptr()
+                    }
                 }
             }
         }

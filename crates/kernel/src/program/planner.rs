@@ -1,12 +1,14 @@
 //! Checks a program, and lays out what its operations need in one workspace.
 
+use super::Inner;
 use super::buffer::{BufferInfo, Role};
 use super::error::BuildError;
 use super::layout::{Layout, padded};
 use super::operation::{Count, Erased, StageInfo};
-use super::plan::{ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum};
+use super::plan::{
+    ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum,
+};
 use super::table::{Partition, Table};
-use super::Inner;
 use crate::patterns::port::{PortInfo, Reach};
 
 /// How many contributions a block of a GPU sums.
@@ -137,7 +139,8 @@ fn length_error(
 /// Which operations the pullback runs: those on a way from an input or parameter to an output.
 pub fn live(buffers: &[BufferInfo], outputs: &[usize], stages: &[Box<dyn Erased>]) -> Vec<bool> {
     let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
-    let mut varies: Vec<bool> = buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
+    let mut varies: Vec<bool> =
+        buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
     for info in &infos {
         if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
             info.outputs.iter().for_each(|p| varies[p.buffer] = true);
@@ -239,10 +242,16 @@ fn plan(
         first: true,
         ..Connection::default()
     };
-    let mut plan = PassPlan { connections: ports.iter().map(connect).collect(), inputs, phases: 1, ..Default::default() };
+    let mut plan = PassPlan {
+        connections: ports.iter().map(connect).collect(),
+        inputs,
+        phases: 1,
+        ..Default::default()
+    };
     if let Some(scratch) = stage.own_scratch() {
         plan.scratch = scratch;
-        plan.by_hand = ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
+        plan.by_hand =
+            ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
         plan.numbers = ports.iter().map(|p| p.numbers).collect();
     }
     if pass == Pass::Pullback && !inner.live[k] {
@@ -255,13 +264,15 @@ fn plan(
         Pass::Forward => (inputs..ports.len()).collect(),
         Pass::Pullback => (0..inputs).filter(|&i| ports[i].active).collect(),
     };
-    let mut first = |buffer: usize| -> bool {
-        pass == Pass::Forward || !std::mem::replace(&mut written[buffer], true)
-    };
+    let mut first =
+        |buffer: usize| -> bool { pass == Pass::Forward || !std::mem::replace(&mut written[buffer], true) };
     let mut layout_plan = Scratch { plan: &mut plan, worlds, next: 0 };
     // In the order in which they write: elements' own values, then sums.
     for &i in &scattering {
-        if matches!(ports[i].reach, Reach::Own | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }) {
+        if matches!(
+            ports[i].reach,
+            Reach::Own | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }
+        ) {
             layout_plan.plan.connections[i].first = first(ports[i].buffer);
         }
     }
@@ -326,7 +337,8 @@ impl Scratch<'_> {
             let Reach::At(table) = ports[i].reach else { continue };
             let rows = vertices(inner, table) + buffers[ports[i].buffer].extra_rows;
             let layout = self.plan.connections[i].layout;
-            let scatter = Scatter { table, layout, rows, numbers: ports[i].numbers, first: first(ports[i].buffer) };
+            let scatter =
+                Scatter { table, layout, rows, numbers: ports[i].numbers, first: first(ports[i].buffer) };
             self.plan.scatters.push(scatter);
         }
     }

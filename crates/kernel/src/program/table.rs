@@ -67,7 +67,8 @@ impl Table {
         let mut next = self.vertices as u32;
         for v in 0..self.vertices {
             let slots = &self.slots[self.starts[v] as usize..self.starts[v + 1] as usize];
-            let thread = |slot: &u32| Part::of_element(*slot as usize / self.arity, self.count, CHUNK, threads);
+            let thread =
+                |slot: &u32| Part::of_element(*slot as usize / self.arity, self.count, CHUNK, threads);
             let alone = match (slots.first(), slots.last()) {
                 (Some(first), Some(last)) => thread(first) == thread(last),
                 _ => true,
@@ -180,7 +181,15 @@ impl Forest {
             from = to;
         }
         let parents = parents.iter().map(|p| p.map_or(NO_PARENT, |p| p as u32)).collect();
-        (order.len() == n).then(|| Forest { name: name.to_owned(), parents, order, levels, starts, children, roots: 0 })
+        (order.len() == n).then(|| Forest {
+            name: name.to_owned(),
+            parents,
+            order,
+            levels,
+            starts,
+            children,
+            roots: 0,
+        })
     }
 
     pub fn level_count(&self) -> usize {

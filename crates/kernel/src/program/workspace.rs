@@ -262,7 +262,11 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), AccessError> {
         let info = &self.program.inner.buffers[id];
         if values.len() != info.len {
-            return Err(AccessError::Length { buffer: info.name.clone(), wanted: info.len, found: values.len() });
+            return Err(AccessError::Length {
+                buffer: info.name.clone(),
+                wanted: info.len,
+                found: values.len(),
+            });
         }
         let (arena, world, layout) = self.find(id, world)?;
         let arena = &mut self.arenas[arena];
@@ -308,7 +312,11 @@ impl<S: Scalar> Workspace<S> {
     }
 
     /// The values of a buffer in one world.
-    pub fn read_in<B: AnyBuffer>(&self, world: usize, buffer: B) -> Result<Vec<With<B::Item, S>>, AccessError> {
+    pub fn read_in<B: AnyBuffer>(
+        &self,
+        world: usize,
+        buffer: B,
+    ) -> Result<Vec<With<B::Item, S>>, AccessError> {
         self.get::<B::Item>(buffer.id(), world, false)
     }
 
@@ -511,7 +519,13 @@ impl<S: Scalar> Workspace<S> {
                         let number = unsafe { array.add(layout.at(e) + c * layout.stride + lane).read() };
                         if !number.is_finite() {
                             let what = if bars { "the cotangent" } else { "the value" };
-                            return Err(NonFinite { operation, buffer: info.name.clone(), element: e, world, what });
+                            return Err(NonFinite {
+                                operation,
+                                buffer: info.name.clone(),
+                                element: e,
+                                world,
+                                what,
+                            });
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 
 use pullback_kernel::prelude::*;
 
-use crate::check::{check, twice};
+use crate::check::{check, check_in_line, twice};
 
 twice! {
     fn if_with_a_value(x: R, y: R) -> R {
@@ -49,7 +49,7 @@ twice! {
                 s += sqrt(y);
                 if x > y { s = s * s; } else { s = s / x; }
             } else if y < -1.0 {
-                s -= x * y;
+                s -= x * y * y;
             }
         } else {
             s = if y > 0.0 { s * 2.0 + x } else { s * x };
@@ -297,6 +297,15 @@ fn the_other_side_poisons_nothing() {
     assert_eq!((x_bar, y_bar), (1.0, 3.0));
     let (x_bar, y_bar) = nested_poison::pullback::<f64>(-1.0, 0.0, 1.0);
     assert_eq!((x_bar, y_bar), (1.0, 0.0));
+}
+
+#[test]
+fn with_the_instructions_in_line() {
+    check_in_line::<root_of_a_negative>(&[(0.7, 1.3), (-0.7, 1.3), (-3.0, 0.2), (2.0, -0.3)]);
+    check_in_line::<nested_poison>(&[(0.7, 1.3), (0.7, -1.3), (-0.7, 1.3), (1.1, 0.0), (-0.3, 0.0)]);
+    check_in_line::<poison_in_a_loop>(&[(0.7, 0.1), (0.7, 0.5), (0.7, 1.5), (0.3, -0.3)]);
+    check_in_line::<division_by_zero>(&[(0.7, 1.3), (0.0, 0.2), (-0.0, 0.3)]);
+    check_in_line::<several_variables>(&[(0.7, 1.3), (0.3, 0.4)]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn numbers_of_arguments() {
 
 #[test]
 fn named_pullbacks() {
-    assert!(<hypotenuse as Kernel>::NAMES_ITS_PULLBACK && !<product as Kernel>::NAMES_ITS_PULLBACK);
+    const { assert!(<hypotenuse as Kernel>::NAMES_ITS_PULLBACK && !<product as Kernel>::NAMES_ITS_PULLBACK) };
     check::<hypotenuse>(&[(0.7, 1.3), (-0.4, 0.3)]);
     check::<reciprocal>(&[(0.7,), (-0.4,)]);
     check::<element>(&[(0, [0.7, 0.3, 0.2]), (2, [0.7, 0.3, 0.2])]);

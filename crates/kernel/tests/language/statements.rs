@@ -101,6 +101,25 @@ twice! {
         -x + 2.0 * y - x * y / (1. + y * y) - -(3.5e-1) * x + 1e2 / y - (1_000.5 - x)
     }
 }
+// The addend is a factor as well; a product that has a name is rounded on its own.
+twice! {
+    fn products_in_sums(x: R, y: R, v: Vec3<R>) -> (R, Vec3<R>) {
+        let a = x * y + x;
+        let b = y - x * y;
+        let c = x * x + x;
+        let d = y * x - y;
+        let e = x - x * x;
+        let f = a * b + c * d - e * e;
+        let p = f * x;
+        let q = p + f;
+        let mut s = x;
+        s += s * y;
+        s -= s * s;
+        let w = v * s + v;
+        let u = w - w * dot(v, w);
+        (q * s + p, u * q - u)
+    }
+}
 twice! {
     fn vectors(a: Vec3<R>, b: Vec3<R>, s: R) -> Vec3<R> {
         -a + b * s - a / s + s * (b - a) * dot(a, b) - cross(a, b)
@@ -251,6 +270,7 @@ fn assignment() {
 #[test]
 fn arithmetic() {
     check::<numbers>(&[(0.7, 1.3), (-0.7, 0.3)]);
+    check::<products_in_sums>(&[(0.7, 1.3, v(0.3, 0.5, 0.7)), (-0.7, 0.3, v(0.2, -0.5, 1.1))]);
     let (a, b) = (v(0.3, 0.5, 0.7), v(0.2, -0.5, 1.1));
     check::<vectors>(&[(a, b, 1.7)]);
     let m = Mat3 { x: a, y: b, z: v(0.7, 0.8, 0.9) };

@@ -1,0 +1,10 @@
+use pullback_kernel::prelude::*;
+
+#[kernel]
+fn f<R: Real>(x: R, y: R) -> R {
+    let a = x;
+    a += y;
+    a
+}
+
+fn main() {}

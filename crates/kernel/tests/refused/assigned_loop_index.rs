@@ -1,0 +1,13 @@
+use pullback_kernel::prelude::*;
+
+#[kernel]
+fn f<R: Real>(x: R, y: R) -> R {
+    let mut s = x;
+    for i in 0..3 {
+        i += 1;
+        s *= y;
+    }
+    s
+}
+
+fn main() {}

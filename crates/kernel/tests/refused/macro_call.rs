@@ -1,0 +1,9 @@
+use pullback_kernel::prelude::*;
+
+#[kernel]
+fn f<R: Real>(x: R, y: R) -> R {
+    println!("{x:?}");
+    x * y
+}
+
+fn main() {}

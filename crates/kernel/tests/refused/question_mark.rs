@@ -1,0 +1,8 @@
+use pullback_kernel::prelude::*;
+
+#[kernel]
+fn f<R: Real>(x: R, y: R) -> R {
+    x? * y
+}
+
+fn main() {}

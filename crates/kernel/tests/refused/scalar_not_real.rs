@@ -1,0 +1,8 @@
+use pullback_kernel::prelude::*;
+
+#[kernel]
+fn f<R: Copy>(x: R) -> R {
+    x
+}
+
+fn main() {}

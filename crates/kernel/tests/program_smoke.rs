@@ -40,7 +40,7 @@ fn chain() {
     for threads in [1, 2, 7] {
         for width in [Width::One, Width::Narrow, Width::Wide] {
             for isa in Isa::available() {
-                let mut ws = program.workspace::<f64>(RunOptions { threads, width, isa });
+                let mut ws = program.workspace::<f64>(RunOptions { threads, width, isa, ..RunOptions::default() });
                 ws.write(x, &(0..n).map(|i| vec(i, 0.3)).collect::<Vec<_>>()).unwrap();
                 ws.write(v, &(0..n).map(|i| vec(i, 0.9)).collect::<Vec<_>>()).unwrap();
                 ws.write(k, &(0..n - 1).map(|i| 1.0 + i as f64).collect::<Vec<_>>()).unwrap();
@@ -90,7 +90,7 @@ fn chain() {
     }
     // batch
     for width in [Width::One, Width::Narrow, Width::Wide] {
-        let mut ws = program.batch::<f64>(19, RunOptions { threads: 2, width, isa: Isa::detect() });
+        let mut ws = program.batch::<f64>(19, RunOptions { threads: 2, width, ..RunOptions::default() });
         for w in 0..19 {
             ws.write_in(w, x, &(0..n).map(|i| vec(i, 0.3)).collect::<Vec<_>>()).unwrap();
             ws.write_in(w, v, &(0..n).map(|i| vec(i, 0.9)).collect::<Vec<_>>()).unwrap();

@@ -76,3 +76,5 @@ PB_FUNCTION2(atan2, atan2f, atan2)
 PB_FUNCTION2(powf, powf, pow)
 template<class R> PB R pb_min(R a, R b) { return b < a ? b : a; }
 template<class R> PB R pb_max(R a, R b) { return a < b ? b : a; }
+template<class R, class T> PB T pb_identity(T x) { return x; }
+template<class R, class T> PB pb_tuple<T> pb_identity_pullback(T, T out_bar) { return {out_bar}; }

@@ -11,10 +11,12 @@
 //! | `at` a list | `pairs.rs` | the same, over a list made at run time | the same list, kept |
 //! | `shared` | `reduce.rs` | one value for all | the sum over all, in a fixed order |
 //! | parent | `tree_down.rs` | the parent's result | the sum over the children |
+//! | cotangent | `fragment.rs` | the element's own cotangent, for a fragment's own pullback | the same |
 //! | children | `tree_up.rs` | the sum over the children's messages | the parent's |
 
 pub(crate) mod c_text;
 pub(crate) mod elements;
+pub(crate) mod fragment;
 pub(crate) mod map;
 pub(crate) mod pairs;
 pub(crate) mod port;

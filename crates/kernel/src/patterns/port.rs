@@ -42,6 +42,8 @@ pub enum Reach {
     Index,
     /// All: the operation is written by hand.
     ByHand,
+    /// The element's own cotangent, whatever the pass: where a fragment's own pullback begins and ends.
+    OwnBar,
 }
 
 /// Which element, in which world.

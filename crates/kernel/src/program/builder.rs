@@ -8,8 +8,9 @@ use super::error::BuildError;
 use super::operation::{ByHand, Count, Erased, Operation};
 use super::plan::TableRef;
 use super::table::{Forest, Table};
-use super::{Inner, Program, planner};
+use super::{Inner, Program, StageRole, planner};
 use crate::patterns::elements::{At, Corners};
+use crate::patterns::fragment::{Identity, OwnBar};
 use crate::patterns::map::Own;
 use crate::patterns::pairs::List;
 use crate::patterns::port::{Inputs, Outputs, PortInfo, Reach, Single};
@@ -27,6 +28,9 @@ pub struct Builder {
     /// (input, output): the output is the input of the next step.
     carried: Vec<(usize, usize)>,
     stages: Vec<Box<dyn Erased>>,
+    roles: Vec<StageRole>,
+    /// What stages that are added now are.
+    role: Option<StageRole>,
     tables: Vec<Table>,
     lists: Vec<Table>,
     forests: Vec<Forest>,
@@ -167,7 +171,7 @@ impl Builder {
 
     /// Adds an operation written by hand.
     pub fn operation(&mut self, operation: impl Operation) {
-        self.stages.push(Box::new(ByHand(operation)));
+        self.push(Box::new(ByHand(operation)));
     }
 
     /// A buffer that an operation written by hand writes.
@@ -278,6 +282,71 @@ impl Builder {
         buffer
     }
 
+    fn push(&mut self, stage: Box<dyn Erased>) {
+        self.stages.push(stage);
+        self.roles.push(self.role.unwrap_or(StageRole::Both));
+    }
+
+    /// A fragment with its own pullback, for where mathematics gives a shorter one than the macro's.
+    ///
+    /// `forward` adds the fragment's operations, and returns what `pullback` needs of it. `pullback` adds the operations
+    /// that run in its place when cotangents come back: it starts from [`Builder::bar`]s of the fragment's results, and
+    /// ends with [`Builder::add_to_bar`] of each input. [`RunOptions::derived`](super::RunOptions) runs the macro's
+    /// pullback instead: the test of this one.
+    pub fn fragment<F>(
+        &mut self,
+        forward: impl FnOnce(&mut Builder) -> F,
+        pullback: impl FnOnce(&mut Builder, &F),
+    ) -> F {
+        if self.role.is_some() {
+            self.fail(BuildError::NestedFragment);
+        }
+        self.role = Some(StageRole::Replaced);
+        let results = forward(self);
+        let from = self.stages.len();
+        self.role = Some(StageRole::InPullback);
+        pullback(self, &results);
+        self.role = None;
+        // The pullback reads the list backwards.
+        self.stages[from..].reverse();
+        results
+    }
+
+    /// In a fragment's own pullback: the cotangent of one of its results.
+    pub fn bar<T: Value>(&mut self, buffer: Buffer<T>) -> Buffer<T> {
+        let info = &self.buffers[buffer.id];
+        let (name, len) = (format!("cotangent of {} ({})", info.name, self.stages.len()), info.len);
+        if self.role != Some(StageRole::InPullback) {
+            self.fail(BuildError::NotInPullback { buffer: self.buffers[buffer.id].name.clone() });
+        }
+        let copy = self.declare::<T>(&name, len, Role::Computed, None);
+        let from = OwnBar::<T> { buffer: buffer.id, ty: PhantomData };
+        self.sweep::<Identity<T>, _, _>(&name, Count::Fixed(len), (from,), Single(copy.own()));
+        copy
+    }
+
+    /// In a fragment's own pullback: adds to the cotangent of one of its inputs.
+    pub fn add_to_bar<T: Value>(&mut self, input: Buffer<T>, contribution: Buffer<T>) {
+        let (info, from) = (&self.buffers[input.id], &self.buffers[contribution.id]);
+        let (name, len, given) = (info.name.clone(), info.len, from.len);
+        if self.role != Some(StageRole::InPullback) {
+            return self.fail(BuildError::NotInPullback { buffer: name });
+        }
+        if given != len {
+            return self.fail(BuildError::Length {
+                operation: "add_to_bar".into(),
+                argument: "contribution".into(),
+                buffer: from.name.clone(),
+                found: given,
+                wanted: len,
+                why: "one for each value of the input",
+            });
+        }
+        let to = OwnBar::<T> { buffer: input.id, ty: PhantomData };
+        let name = format!("cotangent of {name}");
+        self.sweep::<Identity<T>, _, _>(&name, Count::Fixed(len), (contribution.own(),), Single(to));
+    }
+
     fn levels(&self, tree: Tree, upwards: bool) -> Count {
         Count::Levels { forest: tree.forest, upwards, nodes: self.forests[tree.forest].parents.len() }
     }
@@ -289,7 +358,7 @@ impl Builder {
         O: Outputs<Values = K::Output>,
     {
         let sweep = Sweep::<K, I, O> { name: name.to_owned(), count, inputs, outputs, kernel: PhantomData };
-        self.stages.push(Box::new(sweep));
+        self.push(Box::new(sweep));
     }
 
     /// How many elements these inputs speak of.
@@ -326,14 +395,15 @@ impl Builder {
             let gathered = self.buffers[input].gathered || self.buffers[output].gathered;
             (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
         }
-        planner::check(&self.buffers, &self.stages, &self.tables, &self.lists)?;
-        let live = planner::live(&self.buffers, &self.outputs, &self.stages);
+        planner::check(&self.buffers, &self.stages, &self.roles, &self.tables, &self.lists)?;
+        let live = planner::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {
                 buffers: self.buffers,
                 outputs: self.outputs,
                 carried: self.carried,
                 stages: self.stages,
+                roles: self.roles,
                 live,
                 tables: self.tables,
                 lists: self.lists,

@@ -124,14 +124,14 @@ impl Text {
             traffic: [0, 0],
         };
         for (p, pass) in [Pass::Forward, Pass::Pullback].into_iter().enumerate() {
-            let plans = planner::plans(inner, &inner.buffers, &text.layouts, worlds, pass, DeviceKind::Gpu);
+            let plans = planner::plans(inner, &inner.buffers, &text.layouts, worlds, pass, DeviceKind::Gpu, false);
             text.scratch = plans.iter().map(|plan| plan.scratch).fold(text.scratch, usize::max);
             let mut order: Vec<usize> = (0..plans.len()).collect();
             if pass == Pass::Pullback {
                 order.reverse();
             }
             for k in order {
-                text.stage::<S>(inner, k, pass, p, &plans[k], worlds, &mut source)?;
+                text.stage::<S>(inner, k, p, &plans[k], worlds, &mut source)?;
             }
         }
         text.source = source.text().to_owned();
@@ -142,16 +142,14 @@ impl Text {
         &mut self,
         inner: &Inner,
         k: usize,
-        pass: Pass,
         p: usize,
         plan: &PassPlan,
         worlds: usize,
         source: &mut Source,
     ) -> Result<(), DeviceError> {
         let (stage, info) = (&inner.stages[k], inner.stages[k].info());
-        if plan.phases == 0 {
-            return Ok(());
-        }
+        // A fragment's own pullback runs forwards in the pullback.
+        let Some(pass) = plan.run.filter(|_| plan.phases > 0) else { return Ok(()) };
         let mut c_text = CText { source, ints: &self.ints, worlds, root: plan.root };
         let Some(element) = stage.c_element(pass, plan, &mut c_text) else {
             return Err(DeviceError::ByHand { operation: info.name });

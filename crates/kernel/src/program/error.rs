@@ -77,6 +77,15 @@ pub enum BuildError {
         /// The input.
         input: String,
     },
+    /// A fragment inside a fragment.
+    #[error("a fragment with its own pullback stands inside another one: give the outer one a pullback for both")]
+    NestedFragment,
+    /// Cotangents exist only in pullbacks.
+    #[error("the cotangent of `{buffer}` is used outside of a fragment's own pullback: see `Builder::fragment`")]
+    NotInPullback {
+        /// The buffer.
+        buffer: String,
+    },
     /// Too large for 32-bit indices.
     #[error("`{name}` has {count} entries: at most {most} fit", most = u32::MAX - 64)]
     TooLarge {

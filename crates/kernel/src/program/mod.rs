@@ -30,6 +30,18 @@ pub use crate::patterns::pairs::List;
 use operation::Erased;
 use table::{Forest, Table};
 
+/// When an operation runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StageRole {
+    /// Forwards in the forward pass, backwards in the pullback.
+    Both,
+    /// Only in the forward pass: its fragment has its own pullback.
+    Replaced,
+    /// Only in the pullback, forwards: a part of a fragment's own pullback. They stand in reverse order, because the
+    /// pullback reads the list backwards.
+    InPullback,
+}
+
 /// A fixed list of operations.
 #[derive(Clone)]
 pub struct Program {
@@ -41,6 +53,8 @@ pub(crate) struct Inner {
     pub outputs: Vec<usize>,
     pub carried: Vec<(usize, usize)>,
     pub stages: Vec<Box<dyn Erased>>,
+    /// When each stage runs.
+    pub roles: Vec<StageRole>,
     /// Stages whose cotangents reach an input, by their place.
     pub live: Vec<bool>,
     pub tables: Vec<Table>,

@@ -87,6 +87,8 @@ pub enum TableRef {
 /// What an operation does in one pass.
 #[derive(Clone, Debug, Default)]
 pub struct PassPlan {
+    /// Which way it runs; none if it does not.
+    pub run: Option<Pass>,
     /// Its ports: inputs, then outputs.
     pub connections: Vec<Connection>,
     /// How many of them are inputs.

@@ -1,6 +1,6 @@
 //! Checks a program, and lays out what its operations need in one workspace.
 
-use super::Inner;
+use super::{Inner, StageRole};
 use super::buffer::{BufferInfo, Role};
 use super::error::BuildError;
 use super::layout::{Layout, padded};
@@ -28,6 +28,7 @@ const WIDE_LEVEL: usize = 256;
 pub fn check(
     buffers: &[BufferInfo],
     stages: &[Box<dyn Erased>],
+    roles: &[StageRole],
     tables: &[Table],
     lists: &[Table],
 ) -> Result<(), BuildError> {
@@ -35,9 +36,9 @@ pub fn check(
         .iter()
         .map(|b| (b.role != Role::Computed).then(|| format!("its caller ({:?})", b.role)))
         .collect();
-    for stage in stages {
-        let info = stage.info();
-        for port in &info.outputs {
+    for k in in_order(roles) {
+        let info = stages[k].info();
+        for port in info.outputs.iter().filter(|p| p.reach != Reach::OwnBar) {
             if let Some(first) = &writers[port.buffer] {
                 return Err(BuildError::TwoWriters {
                     buffer: buffers[port.buffer].name.clone(),
@@ -46,7 +47,7 @@ pub fn check(
                 });
             }
         }
-        let own: Vec<usize> = info.outputs.iter().map(|p| p.buffer).collect();
+        let own: Vec<usize> = info.outputs.iter().filter(|p| p.reach != Reach::OwnBar).map(|p| p.buffer).collect();
         for (i, port) in info.inputs.iter().enumerate() {
             check_length(buffers, tables, lists, &info, port, info.arguments.get(i).copied().unwrap_or("?"))?;
             // A tree's nodes read what other nodes of the same operation write.
@@ -63,11 +64,23 @@ pub fn check(
                 });
             }
         }
-        for port in &info.outputs {
+        for port in info.outputs.iter().filter(|p| p.reach != Reach::OwnBar) {
             writers[port.buffer] = Some(info.name.clone());
         }
     }
     Ok(())
+}
+
+/// The stages in the order in which they were added: those of fragments' own pullbacks are kept in reverse.
+fn in_order(roles: &[StageRole]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..roles.len()).collect();
+    let mut from = 0;
+    while from < roles.len() {
+        let run = roles[from..].iter().take_while(|r| **r == StageRole::InPullback).count();
+        order[from..from + run].reverse();
+        from += run.max(1);
+    }
+    order
 }
 
 fn check_length(
@@ -137,11 +150,17 @@ fn length_error(
 }
 
 /// Which operations the pullback runs: those on a way from an input or parameter to an output.
-pub fn live(buffers: &[BufferInfo], outputs: &[usize], stages: &[Box<dyn Erased>]) -> Vec<bool> {
+pub fn live(
+    buffers: &[BufferInfo],
+    outputs: &[usize],
+    stages: &[Box<dyn Erased>],
+    roles: &[StageRole],
+) -> Vec<bool> {
     let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
     let mut varies: Vec<bool> =
         buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
-    for info in &infos {
+    let backwards = |k: usize| roles[k] != StageRole::InPullback;
+    for (_, info) in infos.iter().enumerate().filter(|(k, _)| backwards(*k)) {
         if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
             info.outputs.iter().for_each(|p| varies[p.buffer] = true);
         }
@@ -149,6 +168,11 @@ pub fn live(buffers: &[BufferInfo], outputs: &[usize], stages: &[Box<dyn Erased>
     let mut wanted: Vec<bool> = (0..buffers.len()).map(|b| outputs.contains(&b)).collect();
     let mut live = vec![false; stages.len()];
     for (k, info) in infos.iter().enumerate().rev() {
+        if !backwards(k) {
+            // A fragment's own pullback is one whole, and runs if the fragment's would.
+            live[k] = true;
+            continue;
+        }
         live[k] = info.outputs.iter().any(|p| wanted[p.buffer])
             && info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b]));
         if live[k] {
@@ -204,6 +228,7 @@ pub fn plans(
     worlds: usize,
     pass: Pass,
     device: DeviceKind,
+    derived: bool,
 ) -> Vec<PassPlan> {
     // Who has written to a buffer's cotangents before: the caller, for outputs and parameters.
     let mut written: Vec<bool> = inner
@@ -215,12 +240,27 @@ pub fn plans(
     let mut plans: Vec<PassPlan> = Vec::with_capacity(inner.stages.len());
     for k in 0..inner.stages.len() {
         let k = if pass == Pass::Forward { k } else { inner.stages.len() - 1 - k };
-        plans.push(plan(inner, k, buffers, layouts, worlds, pass, device, &mut written));
+        let mut plan = match direction(inner.roles[k], pass, derived) {
+            Some(run) => plan(inner, k, buffers, layouts, worlds, pass, run, device, &mut written),
+            None => PassPlan::default(),
+        };
+        plan.run = direction(inner.roles[k], pass, derived);
+        plans.push(plan);
     }
     if pass == Pass::Pullback {
         plans.reverse();
     }
     plans
+}
+
+/// Which way a stage runs in a pass; none if it does not. `derived`: fragments' own pullbacks are left out.
+fn direction(role: StageRole, pass: Pass, derived: bool) -> Option<Pass> {
+    match (role, pass) {
+        (StageRole::Both, pass) | (StageRole::Replaced, pass @ Pass::Forward) => Some(pass),
+        (StageRole::Replaced, Pass::Pullback) => derived.then_some(Pass::Pullback),
+        (StageRole::InPullback, Pass::Forward) => None,
+        (StageRole::InPullback, Pass::Pullback) => (!derived).then_some(Pass::Forward),
+    }
 }
 
 fn plan(
@@ -230,6 +270,7 @@ fn plan(
     layouts: &[Layout],
     worlds: usize,
     pass: Pass,
+    run: Pass,
     device: DeviceKind,
     written: &mut [bool],
 ) -> PassPlan {
@@ -260,7 +301,7 @@ fn plan(
     }
 
     // The ports that scatter in this pass.
-    let scattering: Vec<usize> = match pass {
+    let scattering: Vec<usize> = match run {
         Pass::Forward => (inputs..ports.len()).collect(),
         Pass::Pullback => (0..inputs).filter(|&i| ports[i].active).collect(),
     };
@@ -271,7 +312,7 @@ fn plan(
     for &i in &scattering {
         if matches!(
             ports[i].reach,
-            Reach::Own | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }
+            Reach::Own | Reach::OwnBar | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }
         ) {
             layout_plan.plan.connections[i].first = first(ports[i].buffer);
         }
@@ -280,7 +321,7 @@ fn plan(
         DeviceKind::Cpu => layout_plan.scatters(&scattering, &ports, inner, buffers, &mut first),
         DeviceKind::Gpu => layout_plan.vertex_slots(&scattering, &ports, &info, inner, &mut first),
     }
-    layout_plan.tree_slots(&ports, &info, inner, layouts, pass, &mut first);
+    layout_plan.tree_slots(&ports, &info, inner, layouts, run, &mut first);
     layout_plan.totals(&scattering, &ports, &info, device, &mut first);
     let next = layout_plan.next;
     plan.scratch = plan.scratch.max(next);

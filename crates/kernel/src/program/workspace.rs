@@ -10,7 +10,7 @@ use super::plan::{Context, Machine, Pass, PassPlan};
 use super::planner::DeviceKind;
 use super::pool::{Part, Pool};
 use super::table::{Partition, Table};
-use super::{List, Program, planner};
+use super::{List, Program, StageRole, planner};
 use crate::scalar::lanes::{Isa, Width};
 use crate::{Value, With};
 
@@ -26,12 +26,14 @@ pub struct RunOptions {
     pub width: Width,
     /// Which instructions to use at most.
     pub isa: Isa,
+    /// Run the macro's pullbacks, also where a fragment names its own: to test those.
+    pub derived: bool,
 }
 
 impl Default for RunOptions {
     /// One thread, lanes, the best instructions of this machine.
     fn default() -> Self {
-        RunOptions { threads: 1, width: Width::Narrow, isa: Isa::detect() }
+        RunOptions { threads: 1, width: Width::Narrow, isa: Isa::detect(), derived: false }
     }
 }
 
@@ -107,8 +109,8 @@ impl<S: Scalar> Workspace<S> {
             buffer.extra_rows = rows;
         }
         let (layouts, numbers) = layouts(&buffers, side_by_side);
-        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward, DeviceKind::Cpu);
-        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu);
+        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward, DeviceKind::Cpu, options.derived);
+        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu, options.derived);
         let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
             let mut table = table.clone();
@@ -221,7 +223,7 @@ impl<S: Scalar> Workspace<S> {
             let k = if pass == Pass::Forward { k } else { count - 1 - k };
             let context = context(arena, thread, k);
             for phase in 0..plans[k].phases {
-                S::call(&*inner.stages[k], pass, phase, &context, part);
+                S::call(&*inner.stages[k], plans[k].run.unwrap_or(pass), phase, &context, part);
                 between();
             }
         };
@@ -498,12 +500,12 @@ impl<S: Scalar> Workspace<S> {
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
         if bars {
-            for info in infos.iter().rev() {
+            for (_, info) in infos.iter().enumerate().rev().filter(|(k, _)| inner.roles[*k] == StageRole::Both) {
                 let active = info.inputs.iter().filter(|p| p.active);
                 made.extend(active.map(|p| (info.name.clone(), p.buffer)));
             }
         } else {
-            for info in &infos {
+            for (_, info) in infos.iter().enumerate().filter(|(k, _)| inner.roles[*k] != StageRole::InPullback) {
                 made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));
             }
         }

@@ -164,7 +164,8 @@ impl Text {
         for (i, total) in plan.totals.iter().enumerate() {
             let field = field(pass);
             let (count, numbers) = (info.count.capacity(), total.numbers);
-            let target = format!("{field} + {}ull + (size_t)c * {}u", total.layout.offset, total.layout.stride);
+            let target =
+                format!("{field} + {}ull + (size_t)c * {}u", total.layout.offset, total.layout.stride);
             let blocks = count.div_ceil(GPU_BLOCK);
             let add = if total.first { "" } else { "target[0] + " };
             let name = format!("{name}_total_{i}");
@@ -237,11 +238,21 @@ impl Text {
         worlds: usize,
         source: &mut Source,
     ) {
-        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, e = i / {worlds}u;\n") } else { "unsigned e = i;\n".into() };
+        let split = if worlds > 0 {
+            format!("unsigned w = i % {worlds}u, e = i / {worlds}u;\n")
+        } else {
+            "unsigned e = i;\n".into()
+        };
         let past = self.past_the_end(info, worlds);
         let Count::Levels { forest, upwards, .. } = info.count else {
             let body = format!("{split}{past}{element}");
-            return self.launch(p, name, &function::<S>(name, &body), info.count.capacity() * worlds.max(1), source);
+            return self.launch(
+                p,
+                name,
+                &function::<S>(name, &body),
+                info.count.capacity() * worlds.max(1),
+                source,
+            );
         };
         let node = format!("e = ints[{}u + from + e];\n", self.ints.forests[forest].order);
         source.push(&function::<S>(name, &format!("{split}{node}{element}")));
@@ -271,7 +282,11 @@ impl Text {
             TableRef::Fixed(t) => inner.tables[t].vertices,
             TableRef::List(l) => inner.lists[l].vertices,
         };
-        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, v = i / {worlds}u;\n") } else { "unsigned v = i;\n".into() };
+        let split = if worlds > 0 {
+            format!("unsigned w = i % {worlds}u, v = i / {worlds}u;\n")
+        } else {
+            "unsigned v = i;\n".into()
+        };
         let mut body = split;
         let (mut begin, mut add, mut end) = (String::new(), String::new(), String::new());
         for (t, target) in sum.targets.iter().enumerate() {
@@ -334,11 +349,13 @@ fn field(pass: Pass) -> &'static str {
     }
 }
 
-const PARAMETERS: &str = "values, {R}* bars, {R}* scratch, const unsigned* __restrict__ ints, unsigned from, unsigned count";
+const PARAMETERS: &str =
+    "values, {R}* bars, {R}* scratch, const unsigned* __restrict__ ints, unsigned from, unsigned count";
 
 /// A kernel over `count` threads.
 fn function<S: Float>(name: &str, body: &str) -> String {
-    let body = format!("unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= count) return;\n{body}");
+    let body =
+        format!("unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= count) return;\n{body}");
     function_of_blocks::<S>(name, &body)
 }
 
@@ -384,7 +401,8 @@ fn traffic<S: Float>(info: &StageInfo, plan: &PassPlan, pass: Pass, inner: &Inne
             }
             _ => count * row,
         };
-        numbers += values * (usize::from(gathers) + usize::from(scatters) + usize::from(scatters && !c.first));
+        numbers +=
+            values * (usize::from(gathers) + usize::from(scatters) + usize::from(scatters && !c.first));
     }
     numbers * size_of::<S>() + indices * 4
 }
@@ -600,7 +618,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         Ok(memory.write_at(offset, &host)?)
     }
 
-    fn get<T: Value>(&self, memory: &Memory<S>, id: usize, world: usize) -> Result<Vec<With<T, S>>, DeviceError> {
+    fn get<T: Value>(
+        &self,
+        memory: &Memory<S>,
+        id: usize,
+        world: usize,
+    ) -> Result<Vec<With<T, S>>, DeviceError> {
         let (layout, numbers) = self.region(id, world)?;
         let mut host = vec![S::default(); numbers];
         memory.read_at(self.layouts[id].offset, &mut host)?;
@@ -610,7 +633,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     }
 
     /// Sets an input or parameter in one world.
-    pub fn write<T: Value>(&self, world: usize, buffer: Buffer<T>, values: &[With<T, S>]) -> Result<(), DeviceError> {
+    pub fn write<T: Value>(
+        &self,
+        world: usize,
+        buffer: Buffer<T>,
+        values: &[With<T, S>],
+    ) -> Result<(), DeviceError> {
         let info = &self.program.inner.buffers[buffer.id];
         if !matches!(info.role, Role::Input | Role::Parameter) {
             return Err(AccessError::Computed { buffer: info.name.clone() }.into());
@@ -624,7 +652,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     }
 
     /// Sets the cotangent of an output in one world. To be done before every pullback.
-    pub fn seed<T: Value>(&self, world: usize, buffer: Buffer<T>, bars: &[With<T, S>]) -> Result<(), DeviceError> {
+    pub fn seed<T: Value>(
+        &self,
+        world: usize,
+        buffer: Buffer<T>,
+        bars: &[With<T, S>],
+    ) -> Result<(), DeviceError> {
         if !self.program.inner.outputs.contains(&buffer.id) {
             let buffer = self.program.inner.buffers[buffer.id].name.clone();
             return Err(AccessError::NoOutput { buffer }.into());

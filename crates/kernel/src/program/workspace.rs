@@ -108,7 +108,8 @@ impl<S: Scalar> Workspace<S> {
         }
         let (layouts, numbers) = layouts(&buffers, side_by_side);
         let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward, DeviceKind::Cpu);
-        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu);
+        let pullback =
+            planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu);
         let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
             let mut table = table.clone();

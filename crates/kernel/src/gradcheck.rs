@@ -288,7 +288,7 @@ pub fn unflat<T: Argument>(mut value: With<T, f64>, numbers: &[f64]) -> With<T, 
     value
 }
 
-/// Central differences along each input: `result[i][k]` = d f(x)[k] / d x[i].
+/// Central differences along each input: `result[i][k]` = ∂f_k / ∂x_i.
 pub fn differences(x: &[f64], step: f64, f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
     let mut x = x.to_vec();
     (0..x.len())

@@ -123,7 +123,10 @@ fn vectors<S: Float>(values: &[Vec3<S>]) -> Answer {
 }
 
 fn contacts(n: usize, world: usize) -> Vec<[u32; 2]> {
-    (0..n / 2 + world).map(|i| [(i % n) as u32, ((i * 3 + 2 + world) % n) as u32]).filter(|[a, b]| a != b).collect()
+    (0..n / 2 + world)
+        .map(|i| [(i % n) as u32, ((i * 3 + 2 + world) % n) as u32])
+        .filter(|[a, b]| a != b)
+        .collect()
 }
 
 /// Every result and every gradient on the CPU, world by world.
@@ -170,7 +173,12 @@ fn on_cpu<S: DeviceFloat>(e: &Everything, worlds: usize, steps: usize) -> Vec<Ve
         .collect()
 }
 
-fn on_gpu<S: DeviceFloat>(e: &Everything, w: &mut DeviceWorkspace<S>, worlds: usize, steps: usize) -> Vec<Vec<Answer>> {
+fn on_gpu<S: DeviceFloat>(
+    e: &Everything,
+    w: &mut DeviceWorkspace<S>,
+    worlds: usize,
+    steps: usize,
+) -> Vec<Vec<Answer>> {
     let many = |k, world| (0..e.n).map(|i| vector::<S>(i, k, world)).collect::<Vec<_>>();
     let few = |k, n, world| (0..n).map(|i| number::<S>(i, k, world)).collect::<Vec<_>>();
     for world in 0..worlds {
@@ -239,12 +247,16 @@ fn gpu() -> Option<std::sync::Arc<Device>> {
 fn compare<S: DeviceFloat>(e: &Everything, worlds: Option<usize>, tolerance: f64) {
     let Some(device) = gpu() else { return };
     let options = Compile { fmad: false, ..Compile::default() };
-    let mut w = DeviceWorkspace::<S>::new(&e.program, &device, worlds.unwrap_or(0), &options).expect("on the device");
+    let mut w =
+        DeviceWorkspace::<S>::new(&e.program, &device, worlds.unwrap_or(0), &options).expect("on the device");
     let (seconds, cached) = w.compiled();
     let count = worlds.unwrap_or(1);
     let (cpu, gpu) = (on_cpu::<S>(e, count, 3), on_gpu::<S>(e, &mut w, count, 3));
     let (name, far) = (S::C_NAME, distance(&cpu, &gpu));
-    println!("| every pattern, {name}, {worlds:?} worlds, {} nodes | {far:.1e} | {seconds:.2} s, cached {cached} |", e.n);
+    println!(
+        "| every pattern, {name}, {worlds:?} worlds, {} nodes | {far:.1e} | {seconds:.2} s, cached {cached} |",
+        e.n
+    );
     assert!(far <= tolerance, "{name}, {worlds:?} worlds, {} nodes: {far:.1e}", e.n);
     // The same bits again.
     assert!(gpu == on_gpu::<S>(e, &mut w, count, 3));

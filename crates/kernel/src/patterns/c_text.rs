@@ -74,7 +74,14 @@ impl CText<'_> {
     }
 
     /// Sets, or adds to, the value at element `e` of a buffer.
-    pub fn store<T: Value>(&mut self, field: &str, layout: &Layout, e: &str, value: &str, first: bool) -> String {
+    pub fn store<T: Value>(
+        &mut self,
+        field: &str,
+        layout: &Layout,
+        e: &str,
+        value: &str,
+        first: bool,
+    ) -> String {
         let add = if first { "" } else { "_add" };
         if self.in_rows::<T>(layout) {
             format!("pb_store_row{add}({field} + {}, {value});\n", self.address(layout, e))
@@ -94,7 +101,10 @@ impl CText<'_> {
         // 64-bit: arenas can be larger than 2^32 numbers.
         match shift {
             0 => format!("({offset}ull + (size_t)({e}) * {row}u{world})"),
-            _ => format!("({offset}ull + (size_t)(({e}) >> {shift}u) * {row}u + (({e}) & {}u){world})", (1u32 << shift) - 1),
+            _ => format!(
+                "({offset}ull + (size_t)(({e}) >> {shift}u) * {row}u + (({e}) & {}u){world})",
+                (1u32 << shift) - 1
+            ),
         }
     }
 

@@ -173,10 +173,12 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     fn uniform<S>(&self, context: &Context<'_, S>, element: usize, width: usize) -> bool;
 
     /// C++ that declares `a0`, `a1`, ... (with `a` for `prefix`), the values for element `e` in world `w`.
-    fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str) -> String;
+    fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str)
+    -> String;
 
     /// C++ that scatters the active ones of `parts`.
-    fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String;
+    fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str)
+    -> String;
 
     /// How many ports.
     const COUNT: usize;
@@ -302,10 +304,22 @@ unsafe impl<P: Output> Inputs for Single<P> {
     fn uniform<S>(&self, _: &Context<'_, S>, _: usize, _: usize) -> bool {
         true
     }
-    fn c_gather(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, prefix: &str) -> String {
+    fn c_gather(
+        &self,
+        text: &mut CText<'_>,
+        connections: &[Connection],
+        field: &str,
+        prefix: &str,
+    ) -> String {
         self.0.c_gather(text, &connections[0], field, &format!("{prefix}0"))
     }
-    fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String {
+    fn c_scatter(
+        &self,
+        text: &mut CText<'_>,
+        connections: &[Connection],
+        field: &str,
+        parts: &str,
+    ) -> String {
         self.0.c_scatter(text, &connections[0], field, parts)
     }
     const COUNT: usize = 1;

@@ -127,7 +127,9 @@ unsafe impl<T: Value> Input for Parent<T> {
         let root = text.root.unwrap_or_default();
         let (ty, of_root) = (text.ty::<T>(), text.load::<T>(field, &root, "0u"));
         let of_parent = text.load::<T>(field, &c.layout, "p");
-        format!("{ty} {name}; {{ unsigned p = ints[{parents}u + e]; {name} = p == ~0u ? {of_root} : {of_parent}; }}\n")
+        format!(
+            "{ty} {name}; {{ unsigned p = ints[{parents}u + e]; {name} = p == ~0u ? {of_root} : {of_parent}; }}\n"
+        )
     }
     fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
         let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);

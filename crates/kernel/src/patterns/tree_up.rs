@@ -144,7 +144,9 @@ unsafe impl<T: Value> Input for ForParent<T> {
         let slot = text.slot(c.scratch, c.slot_row, c.slot_stride);
         let (ty, own) = (text.ty::<T>(), text.load::<T>(field, &c.layout, "e"));
         let of_parent = text.load::<T>("scratch", &slot, "p");
-        format!("{ty} {name} = {own};\n{{ unsigned p = ints[{parents}u + e]; if (p != ~0u) pb_add({name}, {of_parent}); }}\n")
+        format!(
+            "{ty} {name} = {own};\n{{ unsigned p = ints[{parents}u + e]; if (p != ~0u) pb_add({name}, {of_parent}); }}\n"
+        )
     }
     fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, field: &str, name: &str) -> String {
         text.store::<T>(field, &c.layout, "e", name, c.first)

@@ -18,8 +18,8 @@ mod workspace;
 use std::sync::Arc;
 
 pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Role};
-pub use device::{DeviceError, DeviceFloat, DeviceWorkspace};
 pub use builder::{After, Builder, Results, Tree};
+pub use device::{DeviceError, DeviceFloat, DeviceWorkspace};
 pub use error::{AccessError, BuildError, NonFinite};
 pub use operation::{BufferUse, Operation, Scalar, World};
 pub use workspace::{RunOptions, Workspace};

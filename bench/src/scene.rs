@@ -38,8 +38,10 @@ pub fn tet_force<R: Real>(
     let cof = cofactors(f);
     let j = dot(f.x, cof.x);
     let alpha = 1.0 + 0.75 * mu / lambda;
-    let p = f * (mu * (1.0 - 1.0 / (contract(f, f) + 1.0))) + f_dot * damping + cof * (lambda * (j - alpha));
-    let h = p * transpose(b) * -volume;
+    // -volume P: the volume scales three numbers instead of nine.
+    let shear = mu * (1.0 - 1.0 / (contract(f, f) + 1.0));
+    let p = f * (-volume * shear) + f_dot * (-volume * damping) + cof * (-volume * lambda * (j - alpha));
+    let h = p * transpose(b);
     [-(h.x + h.y + h.z), h.x, h.y, h.z]
 }
 

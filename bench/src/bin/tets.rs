@@ -73,7 +73,8 @@ fn rates(
             w.carry();
         }
     });
-    let last = w.read(tets.x_next);
+    // The last carry made it the input of a step that is not taken.
+    let last = w.read(tets.x);
     let seed: Vec<Vec3<f32>> = last.iter().map(|x| *x * 2.0).collect();
     let pullback = measure(seconds, || {
         w.seed(tets.x_next, &seed).expect("as many as there are vertices");
@@ -84,7 +85,7 @@ fn rates(
             w.carry_back();
         }
     });
-    let gradient = w.bars(tets.x);
+    let gradient = w.bars(tets.x_next);
     let gradient_norm = gradient.iter().map(|g| f64::from(dot(*g, *g))).sum::<f64>().sqrt();
     Ok(Rates { forward: steps as f64 / forward, pullback: steps as f64 / pullback, gradient_norm })
 }

@@ -15,6 +15,7 @@ use super::port::{
 use crate::program::layout::padded;
 use crate::program::plan::{Connection, Context, Scatter, TableRef, VertexSum};
 use crate::program::pool::Part;
+use crate::program::table::ROW_UNIT;
 use crate::program::{Buffer, Constant};
 use crate::scalar::lanes::Lane;
 use crate::scalar::{Local, Real};
@@ -85,13 +86,13 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
             // SAFETY: the caller's promise, and the table's padding.
             values[k] = unsafe {
                 if BATCH {
-                    let vertex = *corners.add(place.element * N + k) as usize;
+                    let vertex = (*corners.add(place.element * N + k) / ROW_UNIT) as usize;
                     load_side_by_side::<T, L>(array.add(c.layout.at(vertex) + place.world), c.layout.stride)
                 } else {
                     // A buffer that is reached through indices lies in rows.
                     let mut rows = [0; 16];
                     for l in 0..L::WIDTH {
-                        rows[l] = *corners.add((place.element + l) * N + k) as usize * padded(T::LEN);
+                        rows[l] = row_start::<T>(*corners.add((place.element + l) * N + k));
                     }
                     load_from_rows::<T, L>(array.add(c.layout.offset), &rows)
                 }
@@ -115,7 +116,7 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
         unsafe {
             if BATCH {
                 for k in 0..N {
-                    let row = *rows.add(place.element * N + k) as usize;
+                    let row = (*rows.add(place.element * N + k) / ROW_UNIT) as usize;
                     let target = array.add(c.layout.at(row) + place.world);
                     let old = load_side_by_side::<T, L>(target, c.layout.stride);
                     store_side_by_side::<T, L>(target, c.layout.stride, plus::<T, L>(old, values[k]));
@@ -176,27 +177,58 @@ unsafe fn add_four<T: Value, L: Lane, const N: usize>(
         // SAFETY: 4 numbers for each of at most 16 lanes.
         unsafe { L::store_rows(four, turned[k].as_mut_ptr().cast(), &starts) };
     }
-    let mut l = 0;
-    while l < lanes {
-        for k in 0..N {
-            // SAFETY: the caller's promise.
-            unsafe {
-                let target = array.add(*rows.add(l * N + k) as usize * padded(T::LEN));
-                let row = turned[k].as_ptr().cast::<[L::Element; 4]>().add(l);
-                if padded(T::LEN) == 1 {
-                    *target = *target + (*row)[0];
-                } else {
-                    let target = target.cast::<[L::Element; 4]>();
-                    let (mut sum, row) = (target.read(), row.read());
-                    for i in 0..4 {
-                        sum[i] = sum[i] + row[i];
-                    }
-                    target.write(sum);
-                }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if lanes == L::WIDTH {
+            // A constant number of rounds: the rows stay in registers.
+            let mut l = 0;
+            while l < L::WIDTH {
+                add_rows::<T, L::Element, N>(array, rows.add(l * N), &turned, l);
+                l += 1;
+            }
+        } else {
+            for l in 0..lanes {
+                add_rows::<T, L::Element, N>(array, rows.add(l * N), &turned, l);
             }
         }
-        l += 1;
     }
+}
+
+/// Adds the rows of one element.
+///
+/// # Safety
+/// As for [`add_four`], for the element of lane `l`, whose rows have been written.
+#[inline(always)]
+unsafe fn add_rows<T: Value, S: Real, const N: usize>(
+    array: *mut S,
+    rows: *const u32,
+    turned: &[MaybeUninit<[[S; 4]; 16]>; N],
+    l: usize,
+) {
+    for k in 0..N {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let target = array.add(row_start::<T>(*rows.add(k)));
+            let row = turned[k].as_ptr().cast::<[S; 4]>().add(l);
+            if padded(T::LEN) == 1 {
+                *target = *target + (*row)[0];
+            } else {
+                let target = target.cast::<[S; 4]>();
+                let (mut sum, row) = (target.read(), row.read());
+                for i in 0..4 {
+                    sum[i] = sum[i] + row[i];
+                }
+                target.write(sum);
+            }
+        }
+    }
+}
+
+/// Where the row starts that a table names, in numbers: tables count in units of 4, the shortest padded row, so that
+/// addresses need no shift.
+#[inline(always)]
+fn row_start<T: Value>(row: u32) -> usize {
+    if padded(T::LEN) == 1 { (row / ROW_UNIT) as usize } else { row as usize * (padded(T::LEN) / ROW_UNIT as usize) }
 }
 
 impl<T: Value, const N: usize> Output for At<T, N, true> {}

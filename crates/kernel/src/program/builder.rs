@@ -20,6 +20,9 @@ use crate::patterns::tree_down::{ForChildren, Parent};
 use crate::patterns::tree_up::{Children, ForParent};
 use crate::{Argument, Kernel, Kind, Value, gradcheck};
 
+/// Rows are named by 32-bit numbers, in units of four.
+const MOST_ENTRIES: usize = (u32::MAX / 4 - 64) as usize;
+
 /// A program in the making. The first mistake is kept, and told by [`Builder::finish`].
 #[derive(Default)]
 pub struct Builder {
@@ -53,7 +56,7 @@ impl Builder {
         if self.buffers.iter().any(|b| b.name == name) {
             self.fail(BuildError::SameName { name: name.to_owned() });
         }
-        if len > (u32::MAX - 64) as usize {
+        if len > MOST_ENTRIES {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count: len });
         }
         self.buffers.push(BufferInfo {
@@ -102,7 +105,7 @@ impl Builder {
     ) -> Corners<N> {
         let id = self.tables.len();
         let mut table = Table::new(name, N, elements.len(), vertices);
-        if elements.len() * N > (u32::MAX - 64) as usize || vertices > (u32::MAX - 64) as usize {
+        if elements.len() * N > MOST_ENTRIES || vertices > MOST_ENTRIES {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count: elements.len() * N });
         } else if let Some((element, &vertex)) = elements
             .iter()
@@ -120,7 +123,7 @@ impl Builder {
 
     /// A list of up to `capacity` elements, each touching `N` of `vertices`, made at run time.
     pub fn list<const N: usize>(&mut self, name: &str, capacity: usize, vertices: usize) -> List<N> {
-        if capacity * N > (u32::MAX - 64) as usize {
+        if capacity * N > MOST_ENTRIES {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count: capacity * N });
         }
         self.lists.push(Table::new(name, N, capacity.min(u32::MAX as usize), vertices));
@@ -161,7 +164,8 @@ impl Builder {
     /// and `carry_back` copies cotangents the other way.
     pub fn carry<T: Value>(&mut self, input: Buffer<T>, output: Buffer<T>) {
         let (from, to) = (&self.buffers[output.id], &self.buffers[input.id]);
-        if from.len != to.len || to.role != Role::Input {
+        let taken = |id: usize| self.carried.iter().any(|&(a, b)| a == id || b == id);
+        if from.len != to.len || to.role != Role::Input || taken(input.id) || taken(output.id) {
             let (output, input) = (from.name.clone(), to.name.clone());
             return self.fail(BuildError::Carry { output, input });
         }

@@ -10,7 +10,7 @@ use super::layout::{Layout, extent, layouts};
 use super::operation::{Count, StageInfo, read, write};
 use super::plan::{Pass, PassPlan, TableRef, VertexSum};
 use super::planner::{self, DeviceKind, GPU_BLOCK};
-use super::table::Table;
+use super::table::{ROW_UNIT, Table};
 use super::{Inner, List, Program};
 use crate::cuda::{Arguments, Compile, Device, Error, Graph, Memory, Module, Plain, Shape, Source};
 use crate::patterns::c_text::{CText, ForestInts, Ints, TableInts};
@@ -373,6 +373,11 @@ fn padded_row(slot_stride: usize, numbers: usize) -> usize {
     if slot_stride == 1 { super::layout::padded(numbers) } else { numbers }
 }
 
+/// The vertex of each slot.
+fn vertices_of(table: &Table) -> Vec<u32> {
+    table.corners.iter().map(|row| row / ROW_UNIT).collect()
+}
+
 /// Where the contribution of each slot goes, so that those of a vertex lie one after the other; for a table without corners
 /// (the roots of a forest), which slots a vertex has.
 fn positions(table: &Table) -> Vec<u32> {
@@ -396,7 +401,7 @@ fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
         at
     };
     for table in &inner.tables {
-        let (corners, starts) = (push(&mut data, &table.corners), push(&mut data, &table.starts));
+        let (corners, starts) = (push(&mut data, &vertices_of(table)), push(&mut data, &table.starts));
         let slots = push(&mut data, &positions(table));
         ints.tables.push(TableInts { corners, starts, slots, count: 0 });
     }
@@ -415,7 +420,7 @@ fn ints(inner: &Inner, worlds: usize) -> (Ints, Vec<u32>) {
         let from = data.len();
         for table in &inner.lists {
             let count = push(&mut data, &[0]);
-            let (corners, starts) = (push(&mut data, &table.corners), push(&mut data, &table.starts));
+            let (corners, starts) = (push(&mut data, &vertices_of(table)), push(&mut data, &table.starts));
             let slots = push(&mut data, &positions(table));
             if world == 0 {
                 ints.lists.push(TableInts { corners, starts, slots, count });
@@ -657,7 +662,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         let at = |offset: usize| offset + world * self.ints_layout.list_stride;
         let place = self.ints_layout.lists[list.list];
         self.ints.write_at(at(place.count), &[table.count as u32])?;
-        self.ints.write_at(at(place.corners), &table.corners)?;
+        self.ints.write_at(at(place.corners), &vertices_of(table))?;
         self.ints.write_at(at(place.starts), &table.starts)?;
         Ok(self.ints.write_at(at(place.slots), &positions(table))?)
     }

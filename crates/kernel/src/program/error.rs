@@ -70,7 +70,7 @@ pub enum BuildError {
         forest: String,
     },
     /// One buffer cannot become another.
-    #[error("`{output}` cannot become `{input}` of the next step: that must be an input of the same length")]
+    #[error("`{output}` cannot become `{input}` of the next step: that must be an input of the same length, and each is carried once")]
     Carry {
         /// The output.
         output: String,
@@ -87,7 +87,7 @@ pub enum BuildError {
         buffer: String,
     },
     /// Too large for 32-bit indices.
-    #[error("`{name}` has {count} entries: at most {most} fit", most = u32::MAX - 64)]
+    #[error("`{name}` has {count} entries: at most {most} fit", most = u32::MAX / 4 - 64)]
     TooLarge {
         /// What is too large.
         name: String,

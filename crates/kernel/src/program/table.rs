@@ -4,6 +4,9 @@ use super::error::AccessError;
 use super::plan::CHUNK;
 use super::pool::Part;
 
+/// Rows are named by their number times this, the length of the shortest padded row.
+pub const ROW_UNIT: u32 = 4;
+
 /// `arity` vertices per element, and for each vertex its slots (element × arity + corner) in increasing order.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -14,7 +17,7 @@ pub struct Table {
     /// The most elements: `count`, but for a list made at run time.
     pub capacity: usize,
     pub vertices: usize,
-    /// Vertex of each slot; padded, so that whole lanes can be read.
+    /// Vertex of each slot, times [`ROW_UNIT`]; padded, so that whole lanes can be read.
     pub corners: Vec<u32>,
     /// Slots of vertex v: `slots[starts[v] .. starts[v + 1]]`.
     pub starts: Vec<u32>,
@@ -27,7 +30,7 @@ pub struct Table {
 /// slots; one that several touch has a row of its own for each slot, and these are added in the same order afterwards.
 #[derive(Clone, Debug, Default)]
 pub struct Partition {
-    /// The row of each slot: its vertex, or one after all vertices. Empty when there is one thread.
+    /// The row of each slot, times [`ROW_UNIT`]: its vertex, or one after all vertices. Empty when there is one thread.
     pub rows: Vec<u32>,
     /// The vertices that threads share, and where their rows begin: row `first[i]` up to `first[i + 1]`.
     pub vertices: Vec<u32>,
@@ -74,13 +77,13 @@ impl Table {
                 _ => true,
             };
             if alone {
-                slots.iter().for_each(|slot| partition.rows[*slot as usize] = v as u32);
+                slots.iter().for_each(|slot| partition.rows[*slot as usize] = v as u32 * ROW_UNIT);
                 continue;
             }
             partition.vertices.push(v as u32);
             partition.first.push(next);
             for slot in slots {
-                partition.rows[*slot as usize] = next;
+                partition.rows[*slot as usize] = next * ROW_UNIT;
                 next += 1;
             }
         }
@@ -107,7 +110,9 @@ impl Table {
     /// The caller has checked that they fit the capacity and are vertices.
     pub fn set(&mut self, corners: &[u32]) {
         self.count = corners.len() / self.arity.max(1);
-        self.corners[..corners.len()].copy_from_slice(corners);
+        for (scaled, vertex) in self.corners.iter_mut().zip(corners) {
+            *scaled = vertex * ROW_UNIT;
+        }
         self.corners[corners.len()..].fill(0);
         // Counting sort: slots of a vertex stay in increasing order, so that sums have one order.
         self.starts.fill(0);

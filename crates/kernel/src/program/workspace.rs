@@ -46,9 +46,10 @@ pub struct Workspace<S: Scalar> {
     /// The program's buffers, with the rows that threads need.
     buffers: Vec<BufferInfo>,
     partitions: Vec<Partition>,
-    layouts: Vec<Layout>,
-    forward: Vec<PassPlan>,
-    pullback: Vec<PassPlan>,
+    /// Where buffers lie, and the plans that follow, before and after an odd number of carries: carried inputs and outputs
+    /// change places, and nothing is copied.
+    sides: [Side; 2],
+    side: usize,
     /// Worlds in each arena; 0 when there is one alone.
     side_by_side: usize,
     worlds: usize,
@@ -56,6 +57,12 @@ pub struct Workspace<S: Scalar> {
     machine: Machine,
     /// Scratch memory, one for each thread that runs arenas of its own.
     scratch: Vec<Aligned<S>>,
+}
+
+struct Side {
+    layouts: Vec<Layout>,
+    forward: Vec<PassPlan>,
+    pullback: Vec<PassPlan>,
 }
 
 struct Arena<S> {
@@ -109,9 +116,18 @@ impl<S: Scalar> Workspace<S> {
             buffer.extra_rows = rows;
         }
         let (layouts, numbers) = layouts(&buffers, side_by_side);
-        let forward = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Forward, DeviceKind::Cpu, options.derived);
-        let pullback = planner::plans(inner, &buffers, &layouts, side_by_side, Pass::Pullback, DeviceKind::Cpu, options.derived);
-        let scratch = forward.iter().chain(&pullback).map(|p| p.scratch).max().unwrap_or(0) + 16;
+        let mut exchanged = layouts.clone();
+        for &(input, output) in &inner.carried {
+            exchanged.swap(input, output);
+        }
+        let sides = [layouts, exchanged].map(|layouts| {
+            let plans = |pass| {
+                planner::plans(inner, &buffers, &layouts, side_by_side, pass, DeviceKind::Cpu, options.derived)
+            };
+            Side { forward: plans(Pass::Forward), pullback: plans(Pass::Pullback), layouts }
+        });
+        let plans = sides[0].forward.iter().chain(&sides[0].pullback);
+        let scratch = plans.map(|p| p.scratch).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
             let mut table = table.clone();
             if sharing > 1 {
@@ -131,9 +147,8 @@ impl<S: Scalar> Workspace<S> {
             arenas,
             buffers,
             partitions,
-            layouts,
-            forward,
-            pullback,
+            sides,
+            side: 0,
             side_by_side,
             worlds: count,
             pool,
@@ -149,10 +164,10 @@ impl<S: Scalar> Workspace<S> {
     fn fill_constants(&mut self) {
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             let Some(data) = &info.data else { continue };
-            for arena in &mut self.arenas {
+            for arena in &self.arenas {
                 for (i, number) in data.iter().enumerate() {
                     let (e, c) = (i / info.numbers, i % info.numbers);
-                    let at = self.layouts[b].at(e) + c * self.layouts[b].stride;
+                    let at = self.layouts()[b].at(e) + c * self.layouts()[b].stride;
                     for world in 0..self.side_by_side.max(1) {
                         // SAFETY: a number of the buffer.
                         unsafe { arena.values.pointer.add(at + world).write(S::from_f64(*number)) };
@@ -200,8 +215,8 @@ impl<S: Scalar> Workspace<S> {
     fn run(&mut self, pass: Pass) {
         let inner = &*self.program.inner;
         let plans = match pass {
-            Pass::Forward => &self.forward,
-            Pass::Pullback => &self.pullback,
+            Pass::Forward => &self.sides[self.side].forward,
+            Pass::Pullback => &self.sides[self.side].pullback,
         };
         let this = &*self;
         let context = |arena: usize, thread: usize, k: usize| Context {
@@ -245,13 +260,17 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
+    fn layouts(&self) -> &[Layout] {
+        &self.sides[self.side].layouts
+    }
+
     fn find(&self, id: usize, world: usize) -> Result<(usize, usize, Layout), AccessError> {
         if world >= self.worlds {
             return Err(AccessError::NoWorld { world, worlds: self.worlds });
         }
         Ok(match self.side_by_side {
-            0 => (0, 0, self.layouts[id]),
-            n => (world / n, world % n, self.layouts[id]),
+            0 => (0, 0, self.layouts()[id]),
+            n => (world / n, world % n, self.layouts()[id]),
         })
     }
 
@@ -353,7 +372,7 @@ impl<S: Scalar> Workspace<S> {
 
     /// Sets the cotangents of all parameters to zero.
     pub fn clear_parameters(&mut self) {
-        for b in 0..self.layouts.len() {
+        for b in 0..self.layouts().len() {
             if self.program.inner.buffers[b].role == Role::Parameter {
                 self.clear(b);
             }
@@ -361,8 +380,8 @@ impl<S: Scalar> Workspace<S> {
     }
 
     fn clear(&mut self, b: usize) {
-        let (info, layout) = (&self.program.inner.buffers[b], self.layouts[b]);
-        for arena in &mut self.arenas {
+        let (info, layout) = (&self.program.inner.buffers[b], self.layouts()[b]);
+        for arena in &self.arenas {
             for e in 0..info.len {
                 for c in 0..info.numbers {
                     for world in 0..self.side_by_side.max(1) {
@@ -375,39 +394,21 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
-    /// The outputs become the inputs of the next step, in all worlds.
+    /// The outputs become the inputs of the next step, in all worlds. What the outputs hold then is of no use.
     pub fn carry(&mut self) {
-        self.copy_carried(false);
+        self.side = 1 - self.side;
     }
 
-    /// The cotangents of inputs become those of the outputs of the step before, in all worlds.
+    /// The cotangents of inputs become those of the outputs of the step before, in all worlds. What the inputs' hold then
+    /// is of no use, and neither are values: [`Workspace::load_state`] sets those of the step before.
     pub fn carry_back(&mut self) {
-        self.copy_carried(true);
-    }
-
-    fn copy_carried(&mut self, bars: bool) {
-        for &(input, output) in &self.program.inner.carried {
-            let numbers = extent(&self.buffers[input], &self.layouts[input], self.side_by_side);
-            let (input, output) = (self.layouts[input].offset, self.layouts[output].offset);
-            for arena in &mut self.arenas {
-                // SAFETY: two buffers of one length and layout.
-                unsafe {
-                    if bars {
-                        let p = arena.bars.pointer;
-                        p.add(output).copy_from_nonoverlapping(p.add(input), numbers);
-                    } else {
-                        let p = arena.values.pointer;
-                        p.add(input).copy_from_nonoverlapping(p.add(output), numbers);
-                    }
-                }
-            }
-        }
+        self.side = 1 - self.side;
     }
 
     /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
     pub fn state_len(&self) -> usize {
         let inner = &self.program.inner;
-        let one = |&(b, _): &(usize, usize)| extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
+        let one = |&(b, _): &(usize, usize)| extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
         inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
     }
 
@@ -448,8 +449,8 @@ impl<S: Scalar> Workspace<S> {
     fn each_carried(&self, mut visit: impl FnMut(*mut S, usize)) {
         for arena in &self.arenas {
             for &(b, _) in &self.program.inner.carried {
-                let numbers = extent(&self.buffers[b], &self.layouts[b], self.side_by_side);
-                visit(arena.values.pointer.wrapping_add(self.layouts[b].offset), numbers);
+                let numbers = extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
+                visit(arena.values.pointer.wrapping_add(self.layouts()[b].offset), numbers);
             }
         }
     }
@@ -510,7 +511,7 @@ impl<S: Scalar> Workspace<S> {
             }
         }
         for (operation, b) in made {
-            let (info, layout) = (&inner.buffers[b], self.layouts[b]);
+            let (info, layout) = (&inner.buffers[b], self.layouts()[b]);
             for world in 0..self.worlds {
                 let (arena, lane, _) = self.find(b, world).unwrap_or((0, 0, layout));
                 let arena = &self.arenas[arena];

@@ -1,5 +1,7 @@
 //! The memory a program runs in.
 
+mod numbers;
+
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, Role};

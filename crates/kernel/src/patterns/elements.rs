@@ -190,8 +190,8 @@ fn self_sum<S: Dispatch>(
                         let at = target.segment + c * stride + world + w;
                         let mut sums = [S::zero(); 2];
                         for (i, &slot) in slots.iter().enumerate() {
-                            // The odd one out belongs to the first sum.
-                            let k = if i + 1 == slots.len() { 0 } else { i % 2 };
+                            // Every other slot, as in `sum_rows`.
+                            let k = i % 2;
                             sums[k] = sums[k] + *scratch.add(slot as usize * sum.slot_row + at);
                         }
                         let total = sums[0] + sums[1];

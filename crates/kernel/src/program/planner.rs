@@ -80,31 +80,47 @@ fn check_length(
         }
         _ => return Ok(()),
     };
-    // A table of other elements than the operation's would be read past its end.
-    if let (Reach::At(table), Count::Fixed(count)) = (port.reach, info.count) {
-        let elements = match table {
-            TableRef::Fixed(i) => tables[i].count,
-            TableRef::List(i) => lists[i].capacity,
-        };
-        if elements != count {
-            let name = match table {
-                TableRef::Fixed(i) => &tables[i].name,
-                TableRef::List(i) => &lists[i].name,
-            };
-            return Err(BuildError::Length {
-                operation: info.name.clone(),
-                argument: argument.to_owned(),
-                buffer: name.clone(),
-                found: elements,
-                wanted: count,
-                why: "one set of corners for each element",
-            });
-        }
+    if let Reach::At(table) = port.reach {
+        check_table(tables, lists, info, table, argument)?;
     }
     if buffers[port.buffer].len == wanted {
         return Ok(());
     }
     Err(length_error(info, argument, &buffers[port.buffer], wanted, why))
+}
+
+/// A table of other elements than the operation's would be read past its end.
+fn check_table(
+    tables: &[Table],
+    lists: &[Table],
+    info: &StageInfo,
+    table: TableRef,
+    argument: &str,
+) -> Result<(), BuildError> {
+    let (operation, argument) = (info.name.clone(), argument.to_owned());
+    match (table, info.count) {
+        (TableRef::Fixed(i), Count::Fixed(wanted) | Count::Levels { nodes: wanted, .. }) => {
+            let (buffer, found) = (tables[i].name.clone(), tables[i].count);
+            if found == wanted {
+                return Ok(());
+            }
+            let why = "one set of corners for each element";
+            Err(BuildError::Length { operation, argument, buffer, found, wanted, why })
+        }
+        (TableRef::List(i), Count::List { list, .. }) if i == list => Ok(()),
+        // How many elements a list has now says nothing of another table.
+        (table, count) => {
+            let table = match table {
+                TableRef::Fixed(i) => tables[i].name.clone(),
+                TableRef::List(i) => lists[i].name.clone(),
+            };
+            let over = match count {
+                Count::List { list, .. } => format!("`{}`", lists[list].name),
+                Count::Fixed(n) | Count::Levels { nodes: n, .. } => format!("{n} elements"),
+            };
+            Err(BuildError::OtherTable { operation, argument, table, over })
+        }
+    }
 }
 
 fn length_error(
@@ -154,6 +170,30 @@ fn sources(port: &PortInfo) -> Vec<usize> {
         Reach::Parent { root, .. } => vec![root, port.buffer],
         _ => vec![port.buffer],
     }
+}
+
+/// The buffers whose cotangents the pullback computes, in the order in which they are complete, and by which operations.
+pub fn makers_of_bars(inner: &Inner) -> Vec<(String, usize)> {
+    let mut made: Vec<(String, usize)> = Vec::new();
+    for (stage, _) in inner.stages.iter().zip(&inner.live).rev().filter(|(_, live)| **live) {
+        let info = stage.info();
+        for port in info.inputs.iter().filter(|p| p.active) {
+            let buffer = match port.reach {
+                // A tree's messages stay in its slots.
+                Reach::Index | Reach::Children { .. } => continue,
+                Reach::Parent { root, .. } => root,
+                _ => port.buffer,
+            };
+            // A sum is not complete before its last term, and any of them may have spoilt it.
+            let operation = match made.iter().position(|(_, b)| *b == buffer) {
+                Some(i) if made[i].0 == info.name => continue,
+                Some(i) => format!("{}` or `{}", made.remove(i).0, info.name),
+                None => info.name.clone(),
+            };
+            made.push((operation, buffer));
+        }
+    }
+    made
 }
 
 /// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
@@ -216,7 +256,13 @@ fn plan(
     // In the order in which they write: elements' own values, then sums.
     for &i in &scattering {
         if matches!(ports[i].reach, Reach::Own | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }) {
-            layout_plan.plan.connections[i].first = first(ports[i].buffer);
+            let first = first(ports[i].buffer);
+            let connection = &mut layout_plan.plan.connections[i];
+            connection.first = first;
+            let layout = connection.layout;
+            if first && matches!((ports[i].reach, info.count), (Reach::Own, Count::List { .. })) {
+                layout_plan.plan.tails.push((layout, ports[i].numbers));
+            }
         }
     }
     layout_plan.vertex_sums(&scattering, &ports, &info, inner, &mut first);
@@ -341,12 +387,20 @@ impl Scratch<'_> {
     ) {
         for &i in scattering {
             if ports[i].reach == Reach::Shared {
-                let chunks = info.count.capacity().div_ceil(CHUNK);
                 let numbers = ports[i].numbers;
-                let scratch = self.take(chunks * numbers * ACCUMULATORS * self.worlds.max(1));
-                self.plan.connections[i].scratch = scratch;
-                let layout = self.plan.connections[i].layout;
-                self.plan.totals.push(Total { scratch, numbers, layout, first: first(ports[i].buffer) });
+                // Elements in order have accumulators, nodes of a tree have slots.
+                let ((slot_row, slot_stride), scratch) = if let Count::Levels { nodes, .. } = info.count {
+                    let slot = self.slot(numbers);
+                    (slot, nodes * slot.0)
+                } else {
+                    let chunks = info.count.capacity().div_ceil(CHUNK);
+                    ((0, 0), chunks * numbers * ACCUMULATORS * self.worlds.max(1))
+                };
+                let scratch = self.take(scratch);
+                let c = &mut self.plan.connections[i];
+                (c.scratch, c.slot_row, c.slot_stride) = (scratch, slot_row, slot_stride);
+                let (layout, first) = (c.layout, first(ports[i].buffer));
+                self.plan.totals.push(Total { scratch, numbers, slot_row, slot_stride, layout, first });
             }
         }
     }

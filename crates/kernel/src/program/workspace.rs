@@ -475,10 +475,7 @@ impl<S: Scalar> Workspace<S> {
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
         if bars {
-            for info in infos.iter().rev() {
-                let active = info.inputs.iter().filter(|p| p.active);
-                made.extend(active.map(|p| (info.name.clone(), p.buffer)));
-            }
+            made.extend(planner::makers_of_bars(inner));
         } else {
             for info in &infos {
                 made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));

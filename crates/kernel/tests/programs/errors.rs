@@ -181,9 +181,7 @@ fn lists_go_with_no_other_table() {
 #[test]
 fn something_says_how_many() {
     let message = mistake(|p| {
-        let (x, m, g) = (p.input::<Vec3>("x", 1), p.input::<f64>("m", 1), p.input::<Vec3>("g", 1));
-        // A tree's nodes are counted elsewhere, so that shared arguments alone are possible only here.
-        let _ = (m, g);
+        let x = p.input::<Vec3>("x", 1);
         p.map::<crate::kernels::identity>("y", (x.shared(),));
     });
     assert_eq!(message, "`y`: no argument says how many elements there are; bind one of them with `.own()`");
@@ -281,14 +279,14 @@ fn access() {
     batch.write_in(17, x, &[1.0; 2]).expect("the last world");
 }
 
-/// y = w x² for 20 values, by two operations, in world `world` of 3, or alone.
-fn quadratic(worlds: Option<usize>, x17: f64) -> (Workspace<f64>, Buffer<f64>) {
+/// z = sin(x³ + 1) for 20 values, by two operations; `x[17]` of the last world is given.
+fn wave_of_cube(worlds: Option<usize>, x17: f64) -> (Workspace<f64>, Buffer<f64>) {
     let mut p = Program::builder();
-    let (x, m) = (p.input::<f64>("x", 20), p.parameter::<[f64; 3]>("w", 1));
+    let (x, w) = (p.input::<f64>("x", 20), p.parameter::<[f64; 3]>("w", 1));
     let (cubic, which) = (p.indices(&[Law::Cubic; 20]), p.indices(&[1; 20]));
-    let y = p.map::<law>("y", (cubic.own(), which.own(), x.own(), m.shared()));
+    let y = p.map::<law>("y", (cubic.own(), which.own(), x.own(), w.shared()));
     let wave = p.indices(&[Law::Wave; 20]);
-    let z = p.map::<law>("z", (wave.own(), which.own(), y.own(), m.shared()));
+    let z = p.map::<law>("z", (wave.own(), which.own(), y.own(), w.shared()));
     p.output(z);
     let program = p.finish().expect("a program");
     let mut workspace = match worlds {
@@ -296,7 +294,7 @@ fn quadratic(worlds: Option<usize>, x17: f64) -> (Workspace<f64>, Buffer<f64>) {
         Some(worlds) => program.batch::<f64>(worlds, RunOptions::default()),
     };
     for world in 0..workspace.worlds() {
-        workspace.write_in(world, m, &[[1.0; 3]]).expect("w");
+        workspace.write_in(world, w, &[[1.0; 3]]).expect("w");
         let mut values = [0.5; 20];
         if world + 1 == workspace.worlds() {
             values[17] = x17;
@@ -311,13 +309,13 @@ fn quadratic(worlds: Option<usize>, x17: f64) -> (Workspace<f64>, Buffer<f64>) {
 fn numbers_that_are_none_are_named() {
     let message = |workspace: &Workspace<f64>| workspace.check_values().expect_err("not finite").to_string();
     // The cube is too large in element 17.
-    let (workspace, _) = quadratic(None, 1e120);
+    let (workspace, _) = wave_of_cube(None, 1e120);
     assert_eq!(message(&workspace), "operation `y` made the value of `y[17]` not finite (world 0)");
-    let (workspace, _) = quadratic(Some(19), 1e120);
+    let (workspace, _) = wave_of_cube(Some(19), 1e120);
     assert_eq!(message(&workspace), "operation `y` made the value of `y[17]` not finite (world 18)");
-    let (workspace, _) = quadratic(None, f64::NAN);
+    let (workspace, _) = wave_of_cube(None, f64::NAN);
     assert_eq!(message(&workspace), "operation `the caller` made the value of `x[17]` not finite (world 0)");
-    let (mut workspace, z) = quadratic(Some(2), 1e60);
+    let (mut workspace, z) = wave_of_cube(Some(2), 1e60);
     assert_eq!(workspace.check_values(), Ok(()));
     // Its derivative is not, times the seed.
     for world in 0..2 {
@@ -326,10 +324,16 @@ fn numbers_that_are_none_are_named() {
     workspace.pullback();
     let error = workspace.check_bars().expect_err("not finite").to_string();
     assert_eq!(error, "operation `y` made the cotangent of `x[17]` not finite (world 1)");
+    // Where several operations add up, it was one of them.
+    let (mut workspace, z) = wave_of_cube(Some(2), 0.5);
+    workspace.seed_in(1, z, &[-1e308; 20]).expect("z");
+    workspace.pullback();
+    let error = workspace.check_bars().expect_err("not finite").to_string();
+    assert_eq!(error, "operation `z` or `y` made the cotangent of `w[0]` not finite (world 1)");
     workspace.seed_in(0, z, &[f64::INFINITY; 20]).expect("z");
     let error = workspace.check_bars().expect_err("not finite").to_string();
     assert_eq!(error, "operation `the caller` made the cotangent of `z[0]` not finite (world 0)");
-    let (mut workspace, z) = quadratic(None, 0.5);
+    let (mut workspace, z) = wave_of_cube(None, 0.5);
     workspace.seed(z, &[1.0; 20]).expect("z");
     workspace.pullback();
     assert_eq!(workspace.check_bars(), Ok(()));

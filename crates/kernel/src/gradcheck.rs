@@ -192,7 +192,7 @@ fn check_any(function: &dyn Function, x: &[f64], options: Options) -> Result<Rep
             report.adjoint_gap = gap;
         }
     }
-    if !(report.adjoint_gap <= options.adjoint_tolerance) {
+    if exceeds(report.adjoint_gap, options.adjoint_tolerance) {
         report.failures.push(format!(
             "the pushforward and the pullback are not adjoint: relative gap {:.1e}, allowed {:.1e}",
             report.adjoint_gap, options.adjoint_tolerance
@@ -266,9 +266,14 @@ struct Found {
     equal: usize,
 }
 
+/// Is an error larger than allowed? NaN is.
+fn exceeds(error: f64, allowed: f64) -> bool {
+    error > allowed || error.is_nan()
+}
+
 /// Is an error larger than the worst so far? NaN is the largest, and stays.
 fn worse(error: f64, worst: f64) -> bool {
-    !worst.is_nan() && !(error <= worst)
+    !worst.is_nan() && exceeds(error, worst)
 }
 
 impl Found {
@@ -292,7 +297,7 @@ impl Found {
     }
 
     fn judge(&self, what: &str, tolerance: f64, failures: &mut Vec<String>) {
-        if !(self.worst.error <= tolerance) {
+        if exceeds(self.worst.error, tolerance) {
             failures.push(format!("{what} disagree (allowed {tolerance:.1e}): {}", self.worst));
         }
     }

@@ -59,6 +59,7 @@ fn wrong_pullbacks_fail_and_the_worst_entry_has_a_name() {
 }
 
 /// A function as closures: right, unless a test makes one of them wrong.
+#[allow(clippy::type_complexity)]
 struct Parts {
     forward: fn(&[f64]) -> Vec<f64>,
     pullback: fn(&[f64], &[f64]) -> Vec<f64>,
@@ -107,7 +108,8 @@ fn a_right_function_passes() {
 
 #[test]
 fn a_wrong_pushforward_is_not_adjoint() {
-    let wrong = |x: &[f64], x_dot: &[f64]| x.iter().zip(x_dot).map(|(x, d)| x.cos() * d * (1.0 + 1e-9)).collect();
+    let wrong =
+        |x: &[f64], x_dot: &[f64]| x.iter().zip(x_dot).map(|(x, d)| x.cos() * d * (1.0 + 1e-9)).collect();
     assert!(failures(&Parts { pushforward: wrong, ..SINES }).contains("not adjoint"));
     let nan = |x: &[f64], _: &[f64]| vec![f64::NAN; x.len()];
     assert!(failures(&Parts { pushforward: nan, ..SINES }).contains("not adjoint"));
@@ -136,8 +138,12 @@ fn differences_in_place_of_a_pullback_are_found() {
         (0..x.len()).map(|k| columns.iter().zip(x_dot).map(|(column, d)| column[k] * d).sum()).collect()
     }
     // Both are exactly adjoint and exactly equal to the differences.
-    let failures =
-        failures(&Parts { pullback: by_differences, pushforward: dual, second_order: |_, _, _| None, ..SINES });
+    let failures = failures(&Parts {
+        pullback: by_differences,
+        pushforward: dual,
+        second_order: |_, _, _| None,
+        ..SINES
+    });
     assert!(failures.contains("is the pullback made of differences?"), "{failures}");
     // The identity is exact in differences at zero, and that is no reason to complain.
     let identity = Parts {

@@ -1,6 +1,6 @@
 //! Kernels as functions to check.
 
-use super::{Entry, Found, Function, Options, Random, Report, check_with, flat, unflat};
+use super::{Entry, Found, Function, Options, Random, Report, check_with, exceeds, flat, unflat};
 use crate::scalar::Dual;
 use crate::{Argument, Kernel, With};
 
@@ -22,7 +22,7 @@ pub fn kernel_with<K: Kernel>(x: &With<K::Arguments, f64>, options: Options) -> 
         let mut found = Found::default();
         let name = |i| format!("cotangent of {}", function.input_name(i));
         found.compare(&named, |i| derived[i], name);
-        if !(found.worst.error <= 1e-9) {
+        if exceeds(found.worst.error, 1e-9) {
             let Entry { which, derivative, difference, .. } = found.worst;
             report.failures.push(format!(
                 "the named pullback is not the macro's: {which}: named {derivative:.12e}, derived {difference:.12e}"
@@ -80,4 +80,3 @@ impl<K: Kernel> Function for KernelAt<K> {
         Some(flat::<K::Arguments>(K::Arguments::parts::<f64>(bars).1))
     }
 }
-

@@ -110,7 +110,10 @@ impl Function for ProgramAt {
 }
 
 fn collect<S>(worlds: usize, buffers: &[usize], numbers: impl Fn(usize, usize) -> Vec<S>) -> Vec<S> {
-    (0..worlds).flat_map(|world| buffers.iter().map(move |&b| (b, world))).flat_map(|(b, w)| numbers(b, w)).collect()
+    (0..worlds)
+        .flat_map(|world| buffers.iter().map(move |&b| (b, world)))
+        .flat_map(|(b, w)| numbers(b, w))
+        .collect()
 }
 
 /// Gives buffers their numbers, one after the other.

@@ -6,7 +6,9 @@
 
 use std::marker::PhantomData;
 
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, store_side_by_side};
+use super::port::{
+    Field, Input, Output, Place, PortInfo, Reach, Slot, load_side_by_side, store_side_by_side,
+};
 use super::tree_down::store_slot;
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
@@ -115,7 +117,12 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
 impl<T: Value> Output for Shared<T, true> {}
 
 /// The second phase: the accumulators of all chunks, added up.
-pub(crate) fn sum_chunks<S: Real>(context: &Context<'_, S>, total: &Total, field: Field, count: &dyn Fn(usize) -> usize) {
+pub(crate) fn sum_chunks<S: Real>(
+    context: &Context<'_, S>,
+    total: &Total,
+    field: Field,
+    count: &dyn Fn(usize) -> usize,
+) {
     let worlds = context.worlds.max(1);
     for c in 0..total.numbers {
         for w in 0..worlds {

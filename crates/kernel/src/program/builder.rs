@@ -54,7 +54,14 @@ impl Builder {
         if len > (u32::MAX - 64) as usize {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count: len });
         }
-        self.buffers.push(BufferInfo { name: name.to_owned(), len, numbers: T::LEN, role, gathered: false, data });
+        self.buffers.push(BufferInfo {
+            name: name.to_owned(),
+            len,
+            numbers: T::LEN,
+            role,
+            gathered: false,
+            data,
+        });
         Buffer::new(self.buffers.len() - 1)
     }
 
@@ -85,7 +92,12 @@ impl Builder {
     }
 
     /// Which `N` of `vertices` each element touches.
-    pub fn corners<const N: usize>(&mut self, name: &str, elements: &[[usize; N]], vertices: usize) -> Corners<N> {
+    pub fn corners<const N: usize>(
+        &mut self,
+        name: &str,
+        elements: &[[usize; N]],
+        vertices: usize,
+    ) -> Corners<N> {
         let id = self.tables.len();
         let mut table = self.table::<N>(name, elements.len(), vertices);
         if let Some((element, &vertex)) = elements
@@ -126,9 +138,17 @@ impl Builder {
             Forest { levels: vec![0], ..Forest::default() }
         });
         // The roots' slots are summed into the one value above them.
-        let roots: Vec<u32> = (0..parents.len()).filter(|&i| parents[i].is_none()).map(|i| i as u32).collect();
+        let roots: Vec<u32> =
+            (0..parents.len()).filter(|&i| parents[i].is_none()).map(|i| i as u32).collect();
         let starts = vec![0, roots.len() as u32];
-        let table = Table { name: format!("roots of {name}"), arity: 1, vertices: 1, starts, slots: roots, ..Table::default() };
+        let table = Table {
+            name: format!("roots of {name}"),
+            arity: 1,
+            vertices: 1,
+            starts,
+            slots: roots,
+            ..Table::default()
+        };
         self.tables.push(table);
         self.forests.push(Forest { roots: self.tables.len() - 1, ..forest });
         Tree { forest: self.forests.len() - 1 }
@@ -165,7 +185,11 @@ impl Builder {
     }
 
     /// out\[i\] = f(in\[i\], ...): one buffer for each result of the kernel. `names` names them, divided by commas.
-    pub fn map<K>(&mut self, names: &str, inputs: impl Inputs<Values = K::Arguments>) -> <K::Output as Results>::Buffers
+    pub fn map<K>(
+        &mut self,
+        names: &str,
+        inputs: impl Inputs<Values = K::Arguments>,
+    ) -> <K::Output as Results>::Buffers
     where
         K: Kernel<Output: Results>,
     {
@@ -226,7 +250,13 @@ impl Builder {
     }
 
     /// y\[i\] = f(y\[parent i\], own values), from the roots, whose parent's value is `root`, to the leaves.
-    pub fn tree_down<K, I>(&mut self, name: &str, tree: Tree, root: Buffer<K::Output>, inputs: I) -> Buffer<K::Output>
+    pub fn tree_down<K, I>(
+        &mut self,
+        name: &str,
+        tree: Tree,
+        root: Buffer<K::Output>,
+        inputs: I,
+    ) -> Buffer<K::Output>
     where
         K: Kernel<Output: Value>,
         I: After<Parent<K::Output>>,

@@ -139,7 +139,9 @@ pub enum AccessError {
         worlds: usize,
     },
     /// Too many elements for a list.
-    #[error("list `{list}` holds at most {capacity} elements, and {found} were given: build it with a larger capacity")]
+    #[error(
+        "list `{list}` holds at most {capacity} elements, and {found} were given: build it with a larger capacity"
+    )]
     Full {
         /// The list.
         list: String,

@@ -112,7 +112,15 @@ impl Forest {
             from = to;
         }
         let parents = parents.iter().map(|p| p.map_or(NO_PARENT, |p| p as u32)).collect();
-        (order.len() == n).then(|| Forest { name: name.to_owned(), parents, order, levels, starts, children, roots: 0 })
+        (order.len() == n).then(|| Forest {
+            name: name.to_owned(),
+            parents,
+            order,
+            levels,
+            starts,
+            children,
+            roots: 0,
+        })
     }
 
     pub fn level_count(&self) -> usize {

@@ -36,9 +36,11 @@ fn springs(n: usize) -> Subject {
     let c = p.parameter::<f64>("c", 1);
     let rest = p.constant::<f64>("rest", &(0..n).map(|i| 0.1 + 0.01 * (i % 7) as f64).collect::<Vec<_>>());
     let table = p.corners("springs", &spring_corners(n), vertices);
-    let f = p.elements::<spring, _, 2>("f", table, (x.at(table), v.at(table), k.own(), c.shared(), rest.own()));
+    let f =
+        p.elements::<spring, _, 2>("f", table, (x.at(table), v.at(table), k.own(), c.shared(), rest.own()));
     // Forces of forces: a buffer that elements read and write.
-    let g = p.elements::<spring, _, 2>("g", table, (x.at(table), f.at(table), k.own(), c.shared(), rest.own()));
+    let g =
+        p.elements::<spring, _, 2>("g", table, (x.at(table), f.at(table), k.own(), c.shared(), rest.own()));
     p.output(f);
     p.output(g);
     Subject::new(

@@ -63,7 +63,10 @@ fn one_writer() {
         let (x, y) = (p.input::<f64>("x", 1), p.parameter::<f64>("y", 1));
         p.operation(Copy { x, y });
     });
-    assert_eq!(message, "buffer `y` is written by `its caller (Parameter)` and by `copy`: a buffer has one writer");
+    assert_eq!(
+        message,
+        "buffer `y` is written by `its caller (Parameter)` and by `copy`: a buffer has one writer"
+    );
 }
 
 #[test]
@@ -104,8 +107,7 @@ fn lengths() {
         let (x, m, g) = (p.input::<Vec3>("x", 3), p.input::<f64>("m", 4), p.input::<Vec3>("g", 1));
         total(p, x, m, g);
     });
-    let wanted =
-        "`total`: argument `m` is buffer `m` with 4 values, and 3 are wanted (one for each element)";
+    let wanted = "`total`: argument `m` is buffer `m` with 4 values, and 3 are wanted (one for each element)";
     assert_eq!(message, wanted);
     let message = mistake(|p| {
         let (x, m, g) = (p.input::<Vec3>("x", 3), p.input::<f64>("m", 3), p.input::<Vec3>("gravities", 2));
@@ -119,7 +121,10 @@ fn lengths() {
         let table = p.corners("edges", &[[0, 1]], 4);
         p.elements::<flow, _, 2>("q", table, (t.at(table), w.own()));
     });
-    assert_eq!(message, "`q`: argument `t` is buffer `t` with 3 values, and 4 are wanted (one for each vertex)");
+    assert_eq!(
+        message,
+        "`q`: argument `t` is buffer `t` with 3 values, and 4 are wanted (one for each vertex)"
+    );
     let message = mistake(|p| {
         let (t, w) = (p.input::<f64>("t", 4), p.input::<f64>("w", 1));
         let (table, other) = (p.corners("edges", &[[0, 1]], 4), p.corners("others", &[[0, 1], [2, 3]], 4));
@@ -146,7 +151,8 @@ fn lengths() {
         let (kinds, which) = (p.indices(&[Law::Wave; 3]), p.indices(&[0; 2]));
         p.map::<law>("y", (kinds.own(), which.own(), x.own(), w.shared()));
     });
-    let wanted = "`y`: argument `i` is buffer `indices 1` with 2 values, and 3 are wanted (one for each element)";
+    let wanted =
+        "`y`: argument `i` is buffer `indices 1` with 2 values, and 3 are wanted (one for each element)";
     assert_eq!(message, wanted);
 }
 
@@ -193,7 +199,8 @@ fn vertices_and_forests() {
         p.corners("edges", &[[0, 1], [1, 4]], 4);
     });
     assert_eq!(message, "`edges`: element 1 names vertex 4, and there are 4");
-    for parents in [vec![Some(1), Some(0)], vec![None, Some(7)], vec![Some(0)], vec![None, Some(usize::MAX)]] {
+    for parents in [vec![Some(1), Some(0)], vec![None, Some(7)], vec![Some(0)], vec![None, Some(usize::MAX)]]
+    {
         let message = mistake(|p| {
             p.tree("arm", &parents);
         });

@@ -10,7 +10,13 @@ use pullback_kernel::program::{BufferUse, Operation, Scalar, World};
 use crate::kernels::{Law, law};
 
 /// y[i] = w[1] x[i], with a `law` whose kinds are all linear.
-fn scaled(p: &mut pullback_kernel::program::Builder, name: &str, x: Buffer<f64>, w: Buffer<[f64; 3]>, n: usize) -> Buffer<f64> {
+fn scaled(
+    p: &mut pullback_kernel::program::Builder,
+    name: &str,
+    x: Buffer<f64>,
+    w: Buffer<[f64; 3]>,
+    n: usize,
+) -> Buffer<f64> {
     let (kinds, which) = (p.indices(&vec![Law::Linear; n]), p.indices(&vec![1; n]));
     p.map::<law>(name, (kinds.own(), which.own(), x.own(), w.shared()))
 }
@@ -161,4 +167,30 @@ fn what_reaches_no_output_or_no_input_is_not_pulled_back() {
         let counts: Vec<usize> = counts.iter().map(|c| c.load(Ordering::Relaxed)).collect();
         assert_eq!(counts, [times, 0, 0]);
     }
+}
+
+#[test]
+fn a_batch_of_no_worlds_does_nothing() {
+    let mut p = Program::builder();
+    let (x, w) = (p.input::<f64>("x", 3), p.parameter::<[f64; 3]>("w", 1));
+    let y = scaled(&mut p, "y", x, w, 3);
+    p.output(y);
+    let mut none =
+        p.finish().expect("a program").batch::<f64>(0, RunOptions { threads: 2, ..RunOptions::default() });
+    none.forward();
+    none.pullback();
+    none.clear_parameters();
+    assert_eq!((none.worlds(), none.read(y)), (0, vec![]));
+    assert_eq!(none.check_values(), Ok(()));
+}
+
+#[test]
+fn a_program_can_be_read() {
+    let mut p = Program::builder();
+    let (x, w) = (p.input::<f64>("x", 3), p.parameter::<[f64; 3]>("w", 1));
+    let y = scaled(&mut p, "y", x, w, 3);
+    p.output(y);
+    let program = p.finish().expect("a program");
+    let text = "Input x: 3 x 1\nParameter w: 1 x 3\ny = law(indices 0, indices 1, x, w)\n";
+    assert_eq!(program.to_string(), text);
 }

@@ -31,7 +31,8 @@ fn chain() -> Chain {
     let dt = p.parameter::<f64>("dt", 1);
     let rest = p.constant::<f64>("rest", &[0.3; N - 1]);
     let table = p.corners("springs", &(0..N - 1).map(|i| [i, i + 1]).collect::<Vec<_>>(), N);
-    let f = p.elements::<spring, _, 2>("f", table, (x.at(table), v.at(table), k.own(), c.shared(), rest.own()));
+    let f =
+        p.elements::<spring, _, 2>("f", table, (x.at(table), v.at(table), k.own(), c.shared(), rest.own()));
     let (x1, v1) = p.map::<advance>("x1, v1", (x.own(), v.own(), f.own(), m.own(), dt.shared()));
     p.carry(x, x1);
     p.carry(v, v1);

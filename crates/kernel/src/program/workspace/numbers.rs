@@ -1,7 +1,7 @@
 //! Buffers of any type as flat arrays of numbers: value by value, without padding.
 
 use super::super::operation::{BufferUse, Scalar};
-use super::{AccessError, RunOptions, Role, Workspace};
+use super::{AccessError, Role, RunOptions, Workspace};
 
 impl<S: Scalar> Workspace<S> {
     /// Sets an input or parameter in one world, from its numbers.

@@ -22,6 +22,13 @@ pub trait Argument: 'static {
     /// Calls `visit` with each number, in order; indices and kinds have none.
     fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R));
 
+    /// How many numbers there are; of a tuple, in each of its members.
+    fn lens() -> Vec<usize> {
+        let mut len = 0;
+        Self::each::<f64>(&mut Self::With::<f64>::zero(), &mut |_| len += 1);
+        vec![len]
+    }
+
     /// Replaces each index and kind, in order, by what `visit` makes of it; of a kind, `visit` is also told how many
     /// there are.
     fn each_index<R: Real>(_value: &mut Self::With<R>, _visit: &mut impl FnMut(Option<u32>, usize) -> usize) {
@@ -240,6 +247,9 @@ macro_rules! tuples {
             #[inline(always)]
             fn each<R: Real>(value: &mut Self::With<R>, visit: &mut impl FnMut(&mut R)) {
                 $($name::each::<R>(&mut value.$i, visit);)+
+            }
+            fn lens() -> Vec<usize> {
+                vec![$($name::lens().iter().sum()),+]
             }
             fn each_index<R: Real>(
                 value: &mut Self::With<R>,

@@ -109,7 +109,8 @@ fn on_a_gpu_its_text_compiles() {
         assert!(std::env::var_os("CI").is_none(), "`cargo xtask test` sets PULLBACK_NVRTC_DIR");
         return;
     }
-    let source = waves::<wave_of_square_pullback>(10).program.cuda_source::<f32>(None).expect("no operation by hand");
+    let source =
+        waves::<wave_of_square_pullback>(10).program.cuda_source::<f32>(None).expect("no operation by hand");
     compile(&source, Target::Cubin(90), &Compile::default()).expect("it compiles");
 }
 

@@ -95,7 +95,8 @@ impl CText<'_> {
         self.worlds == 0 && layout.shift == 0 && layout.stride == 1 && layout.row % 4 == 0 && T::LEN > 1
     }
 
-    fn address(&self, layout: &Layout, e: &str) -> String {
+    /// The index of value `e` of a buffer in world `w`.
+    pub fn address(&self, layout: &Layout, e: &str) -> String {
         let Layout { offset, shift, row, .. } = *layout;
         let world = if self.worlds > 0 { " + w" } else { "" };
         // 64-bit: arenas can be larger than 2^32 numbers.

@@ -228,7 +228,11 @@ unsafe fn add_rows<T: Value, S: Real, const N: usize>(
 /// addresses need no shift.
 #[inline(always)]
 fn row_start<T: Value>(row: u32) -> usize {
-    if padded(T::LEN) == 1 { (row / ROW_UNIT) as usize } else { row as usize * (padded(T::LEN) / ROW_UNIT as usize) }
+    if padded(T::LEN) == 1 {
+        (row / ROW_UNIT) as usize
+    } else {
+        row as usize * (padded(T::LEN) / ROW_UNIT as usize)
+    }
 }
 
 impl<T: Value, const N: usize> Output for At<T, N, true> {}

@@ -2,11 +2,13 @@
 //!
 //! Elements are summed in chunks of [`CHUNK`], element e of a chunk into accumulator e mod 16; the accumulators of a
 //! chunk are added pairwise, and the chunks in order. Lanes and threads only change who adds, never what.
+//! A tree's nodes come in another order, and from several threads: each has a slot, and the slots are summed.
 
 use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
+use super::tree_down::store_slot;
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
 use crate::scalar::lanes::Lane;
@@ -81,6 +83,11 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
         place: Place,
         mut value: With<T, L>,
     ) {
+        if c.slot_row > 0 {
+            // SAFETY: the caller's promise: there are slots for every node.
+            unsafe { store_slot::<T, L>(context, c, place.element, place.world, value) };
+            return;
+        }
         let worlds = if BATCH { context.worlds } else { 1 };
         let (e, stride) = (place.element, ACCUMULATORS * worlds);
         if place.lanes < L::WIDTH {
@@ -108,8 +115,9 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
         format!("{ty} {name} = {value};\n")
     }
     // Every element's contribution on its own, number by number: kernels of their own add them up.
-    fn c_scatter(&self, _: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
-        format!("pb_store(scratch + {}ull + i, {}ull, {name});\n", c.scratch, c.slot_stride)
+    fn c_scatter(&self, text: &mut CText<'_>, c: &Connection, _: &str, name: &str) -> String {
+        let at = if text.worlds > 0 { format!("(size_t)e * {}u + w", text.worlds) } else { "e".to_owned() };
+        format!("pb_store(scratch + {}ull + {at}, {}ull, {name});\n", c.scratch, c.slot_stride)
     }
 }
 
@@ -128,12 +136,21 @@ pub(crate) fn sum_chunks<S: Real>(
             let mut sum = S::zero();
             let count = count(w);
             for chunk in 0..count.div_ceil(CHUNK) {
-                let used = (count - chunk * CHUNK).min(ACCUMULATORS);
+                let in_chunk = (count - chunk * CHUNK).min(CHUNK);
                 let mut accumulators = [S::zero(); ACCUMULATORS];
-                for (k, accumulator) in accumulators[..used].iter_mut().enumerate() {
-                    let at = ((chunk * total.numbers + c) * ACCUMULATORS + k) * worlds + w;
-                    // SAFETY: accumulators of this operation, that its first phase has written.
-                    *accumulator = unsafe { context.scratch.add(total.scratch + at).read() };
+                if total.slot_row > 0 {
+                    for e in 0..in_chunk {
+                        let at = (chunk * CHUNK + e) * total.slot_row + c * total.slot_stride + w;
+                        // SAFETY: slots of this operation, that its first phases have written.
+                        let slot = unsafe { context.scratch.add(total.scratch + at).read() };
+                        accumulators[e % ACCUMULATORS] = accumulators[e % ACCUMULATORS] + slot;
+                    }
+                } else {
+                    for (k, accumulator) in accumulators.iter_mut().enumerate().take(in_chunk) {
+                        let at = ((chunk * total.numbers + c) * ACCUMULATORS + k) * worlds + w;
+                        // SAFETY: accumulators of this operation, that its first phase has written.
+                        *accumulator = unsafe { context.scratch.add(total.scratch + at).read() };
+                    }
                 }
                 let mut half = ACCUMULATORS / 2;
                 while half > 0 {

@@ -1,6 +1,7 @@
 //! The sweep behind every pattern: for each element, gather, compute, scatter; then the sums.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::c_text::CText;
 use super::elements::{add_shared, clear, sum_slots};
@@ -76,8 +77,23 @@ where
         };
         if phase < sweeps {
             let share = self.share(pass, phase, sweeps, context, part);
-            let driver = SweepDriver { sweep: self, context, pass, share };
-            return S::dispatch(driver, context.machine.isa, self.width(context));
+            let dispatch = |share: Share, width: Width| {
+                let driver = SweepDriver { sweep: self, context, pass, share };
+                S::dispatch(driver, context.machine.isa, width);
+            };
+            if matches!(self.count, Count::List { .. }) && context.worlds == 0 {
+                // What follows the end of a list is no padding: whole lanes first, the others one by one.
+                let Range { start, end } = share.range;
+                let whole = start + (end - start) / 16 * 16;
+                dispatch(Share { range: start..whole, ..share }, self.width(context));
+                dispatch(Share { range: whole..end, ..share }, Width::One);
+            } else {
+                dispatch(share, self.width(context));
+            }
+            if part.index + 1 == part.of {
+                self.clear_tails(context, field);
+            }
+            return;
         }
         plan.scatters.iter().for_each(|scatter| add_shared(context, scatter, field, part));
         plan.vertex_sums.iter().for_each(|sum| sum_slots(context, sum, field, part));
@@ -91,7 +107,7 @@ where
 
 /// Which elements a thread sweeps in a phase: a range of all, or of a forest's nodes in their order.
 struct Share {
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     forest: Option<usize>,
     reverse: bool,
 }
@@ -102,12 +118,30 @@ where
     I: Inputs<Values = K::Arguments>,
     O: Outputs<Values = K::Output>,
 {
+    /// What lies past the end of a list is zero: it was not when the list was longer.
+    fn clear_tails<S: Scalar>(&self, context: &Context<'_, S>, field: Field) {
+        for &(layout, numbers) in &context.plan.tails {
+            for world in 0..context.worlds.max(1) {
+                for e in self.count.in_world(context, world)..self.count.capacity() {
+                    for c in 0..numbers {
+                        // SAFETY: a number of the buffer, of an element that no thread sweeps.
+                        unsafe {
+                            *context.field(field).add(layout.at(e) + c * layout.stride + world) = S::default()
+                        };
+                    }
+                }
+            }
+        }
+    }
+
     /// Lanes are neighbours: elements of one world, or worlds of a batch. Nodes of one tree are no neighbours, and
     /// neither are worlds with lists of their own.
     fn width<S>(&self, context: &Context<'_, S>) -> Width {
         match self.count {
             Count::Levels { .. } if context.worlds == 0 => Width::One,
             Count::List { .. } if context.worlds > 0 => Width::One,
+            // A single value has no padding that whole lanes could be written to.
+            count if context.worlds == 0 && count.capacity() == 1 => Width::One,
             _ => context.machine.width,
         }
     }

@@ -27,7 +27,8 @@ impl<T: Value> Buffer<T> {
         Buffer { id, ty: PhantomData }
     }
 
-    /// The same buffer as a constant: cotangents stop here.
+    /// The same buffer as a constant: cotangents stop here. Tangents do not: a forward pass on duals goes through, so
+    /// that it is the pushforward of the whole program, not the transpose of this pullback.
     pub fn fixed(self) -> Constant<T> {
         Constant { id: self.id, ty: PhantomData }
     }

@@ -38,6 +38,8 @@ pub struct Builder {
     lists: Vec<Table>,
     forests: Vec<Forest>,
     indices: Vec<Vec<u32>>,
+    /// How many of them there are without the padding.
+    index_counts: Vec<usize>,
     error: Option<BuildError>,
 }
 
@@ -89,6 +91,7 @@ impl Builder {
 
     /// One index or kind for each element.
     pub fn indices<K: Kind>(&mut self, values: &[K]) -> Indices<K> {
+        self.index_counts.push(values.len());
         let mut indices: Vec<u32> = values.iter().map(|k| k.index()).collect();
         // Whole lanes are read at the end.
         indices.resize(indices.len().next_multiple_of(super::layout::BLOCK), 0);
@@ -104,16 +107,14 @@ impl Builder {
         vertices: usize,
     ) -> Corners<N> {
         let id = self.tables.len();
-        let mut table = Table::new(name, N, elements.len(), vertices);
-        if elements.len() * N > MOST_ENTRIES || vertices > MOST_ENTRIES {
-            self.fail(BuildError::TooLarge { name: name.to_owned(), count: elements.len() * N });
-        } else if let Some((element, &vertex)) = elements
+        let mut table = self.table::<N>(name, elements.len(), vertices);
+        if let Some((element, &vertex)) = elements
             .iter()
             .enumerate()
             .find_map(|(e, corners)| corners.iter().find(|v| **v >= vertices).map(|v| (e, v)))
         {
             self.fail(BuildError::NoVertex { table: name.to_owned(), element, vertex, vertices });
-        } else {
+        } else if table.capacity == elements.len() {
             let flat: Vec<u32> = elements.iter().flatten().map(|v| *v as u32).collect();
             table.set(&flat);
         }
@@ -123,11 +124,19 @@ impl Builder {
 
     /// A list of up to `capacity` elements, each touching `N` of `vertices`, made at run time.
     pub fn list<const N: usize>(&mut self, name: &str, capacity: usize, vertices: usize) -> List<N> {
-        if capacity * N > MOST_ENTRIES {
-            self.fail(BuildError::TooLarge { name: name.to_owned(), count: capacity * N });
-        }
-        self.lists.push(Table::new(name, N, capacity.min(u32::MAX as usize), vertices));
+        let table = self.table::<N>(name, capacity, vertices);
+        self.lists.push(table);
         List { list: self.lists.len() - 1 }
+    }
+
+    /// An empty table; without room in it if it were too large.
+    fn table<const N: usize>(&mut self, name: &str, capacity: usize, vertices: usize) -> Table {
+        let count = capacity.saturating_mul(N).max(vertices);
+        if count > (u32::MAX - 64) as usize {
+            self.fail(BuildError::TooLarge { name: name.to_owned(), count });
+            return Table::new(name, N, 0, 0);
+        }
+        Table::new(name, N, capacity, vertices)
     }
 
     /// A forest by the parent of each node; roots have none.
@@ -165,7 +174,8 @@ impl Builder {
     pub fn carry<T: Value>(&mut self, input: Buffer<T>, output: Buffer<T>) {
         let (from, to) = (&self.buffers[output.id], &self.buffers[input.id]);
         let taken = |id: usize| self.carried.iter().any(|&(a, b)| a == id || b == id);
-        if from.len != to.len || to.role != Role::Input || taken(input.id) || taken(output.id) {
+        let again = taken(input.id) || taken(output.id);
+        if from.len != to.len || from.role != Role::Computed || to.role != Role::Input || again {
             let (output, input) = (from.name.clone(), to.name.clone());
             return self.fail(BuildError::Carry { output, input });
         }
@@ -361,6 +371,19 @@ impl Builder {
         I: Inputs<Values = K::Arguments>,
         O: Outputs<Values = K::Output>,
     {
+        for (i, port) in inputs.infos().iter().enumerate().filter(|(_, port)| port.reach == Reach::Index) {
+            let (found, wanted) = (self.index_counts[port.buffer], count.capacity());
+            if found != wanted {
+                self.fail(BuildError::Length {
+                    operation: name.to_owned(),
+                    argument: K::ARGUMENTS.get(i).copied().unwrap_or("?").to_owned(),
+                    buffer: format!("indices {}", port.buffer),
+                    found,
+                    wanted,
+                    why: "one for each element",
+                });
+            }
+        }
         let sweep = Sweep::<K, I, O> { name: name.to_owned(), count, inputs, outputs, kernel: PhantomData };
         self.push(Box::new(sweep));
     }
@@ -400,6 +423,13 @@ impl Builder {
             (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
         }
         planner::check(&self.buffers, &self.stages, &self.roles, &self.tables, &self.lists)?;
+        let written = |b: usize| self.stages.iter().any(|s| s.info().outputs.iter().any(|p| p.buffer == b));
+        for info in self.outputs.iter().filter(|&&b| !written(b)).map(|&b| &self.buffers[b]) {
+            if info.role == Role::Computed {
+                let (operation, buffer) = ("the caller".to_owned(), info.name.clone());
+                return Err(BuildError::ReadBeforeWritten { operation, buffer });
+            }
+        }
         let live = planner::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {

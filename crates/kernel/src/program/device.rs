@@ -124,7 +124,8 @@ impl Text {
             traffic: [0, 0],
         };
         for (p, pass) in [Pass::Forward, Pass::Pullback].into_iter().enumerate() {
-            let plans = planner::plans(inner, &inner.buffers, &text.layouts, worlds, pass, DeviceKind::Gpu, false);
+            let plans =
+                planner::plans(inner, &inner.buffers, &text.layouts, worlds, pass, DeviceKind::Gpu, false);
             text.scratch = plans.iter().map(|plan| plan.scratch).fold(text.scratch, usize::max);
             let mut order: Vec<usize> = (0..plans.len()).collect();
             if pass == Pass::Pullback {
@@ -155,14 +156,15 @@ impl Text {
             return Err(DeviceError::ByHand { operation: info.name });
         };
         let name = format!("{}_{k}", if p == 0 { "forward" } else { "pullback" });
-        self.sweep::<S>(&name, &element, &info, inner, pass, p, worlds, source);
+        self.sweep::<S>(&name, &element, &info, plan, inner, pass, p, worlds, source);
         for (i, sum) in plan.vertex_sums.iter().enumerate() {
             self.vertex_sum::<S>(&format!("{name}_sum_{i}"), sum, inner, pass, p, worlds, source);
         }
         for (i, total) in plan.totals.iter().enumerate() {
             let field = field(pass);
             let (count, numbers) = (info.count.capacity(), total.numbers);
-            let target = format!("{field} + {}ull + (size_t)c * {}u", total.layout.offset, total.layout.stride);
+            let target =
+                format!("{field} + {}ull + (size_t)c * {}u", total.layout.offset, total.layout.stride);
             let blocks = count.div_ceil(GPU_BLOCK);
             let add = if total.first { "" } else { "target[0] + " };
             let name = format!("{name}_total_{i}");
@@ -229,17 +231,39 @@ impl Text {
         name: &str,
         element: &str,
         info: &StageInfo,
+        plan: &PassPlan,
         inner: &Inner,
         pass: Pass,
         p: usize,
         worlds: usize,
         source: &mut Source,
     ) {
-        let split = if worlds > 0 { format!("unsigned w = i % {worlds}u, e = i / {worlds}u;\n") } else { "unsigned e = i;\n".into() };
-        let past = self.past_the_end(info, worlds);
+        let split = if worlds > 0 {
+            format!("unsigned w = i % {worlds}u, e = i / {worlds}u;\n")
+        } else {
+            "unsigned e = i;\n".into()
+        };
+        // Past the end of a list, what has a value for each element has zeros.
+        let mut zeros = String::new();
+        for (layout, numbers) in &plan.tails {
+            let at = CText { source, ints: &self.ints, worlds, root: None }.address(layout, "e");
+            let _ = write!(
+                zeros,
+                "for (unsigned c = 0; c < {numbers}u; ++c) {}[{at} + c * {}u] = R(0); ",
+                field(pass),
+                layout.stride
+            );
+        }
+        let past = self.past_the_end(info, worlds).replace("return;", &format!("{{ {zeros}return; }}"));
         let Count::Levels { forest, upwards, .. } = info.count else {
             let body = format!("{split}{past}{element}");
-            return self.launch(p, name, &function::<S>(name, &body), info.count.capacity() * worlds.max(1), source);
+            return self.launch(
+                p,
+                name,
+                &function::<S>(name, &body),
+                info.count.capacity() * worlds.max(1),
+                source,
+            );
         };
         let node = format!("e = ints[{}u + from + e];\n", self.ints.forests[forest].order);
         source.push(&function::<S>(name, &format!("{split}{node}{element}")));
@@ -272,9 +296,14 @@ impl Text {
         // A thread for each number of a vertex's row: the rows of a vertex lie one after the other.
         let row = sum.slot_row;
         let by_node = matches!(sum.table, TableRef::Fixed(t) if inner.tables[t].corners.is_empty());
-        let world = if worlds > 0 && !world.is_empty() { world.replace("w *", &format!("(c % {worlds}u) *")) } else { String::new() };
+        let world = if worlds > 0 && !world.is_empty() {
+            world.replace("w *", &format!("(c % {worlds}u) *"))
+        } else {
+            String::new()
+        };
         let at = if by_node { format!("ints[{}u + j]", table.slots) } else { "j".to_owned() };
-        let mut body = format!("unsigned v = i / {row}u, c = i % {row}u;\n{R}* target;\nbool first;\n", R = S::C_NAME);
+        let mut body =
+            format!("unsigned v = i / {row}u, c = i % {row}u;\n{R}* target;\nbool first;\n", R = S::C_NAME);
         for target in &sum.targets {
             let _ = write!(
                 body,
@@ -314,11 +343,13 @@ fn field(pass: Pass) -> &'static str {
     }
 }
 
-const PARAMETERS: &str = "values, {R}* bars, {R}* scratch, const unsigned* __restrict__ ints, unsigned from, unsigned count";
+const PARAMETERS: &str =
+    "values, {R}* bars, {R}* scratch, const unsigned* __restrict__ ints, unsigned from, unsigned count";
 
 /// A kernel over `count` threads.
 fn function<S: Float>(name: &str, body: &str) -> String {
-    let body = format!("unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= count) return;\n{body}");
+    let body =
+        format!("unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i >= count) return;\n{body}");
     function_of_blocks::<S>(name, &body)
 }
 
@@ -364,7 +395,8 @@ fn traffic<S: Float>(info: &StageInfo, plan: &PassPlan, pass: Pass, inner: &Inne
             }
             _ => count * row,
         };
-        numbers += values * (usize::from(gathers) + usize::from(scatters) + usize::from(scatters && !c.first));
+        numbers +=
+            values * (usize::from(gathers) + usize::from(scatters) + usize::from(scatters && !c.first));
     }
     numbers * size_of::<S>() + indices * 4
 }
@@ -598,7 +630,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         Ok(memory.write_at(offset, &host)?)
     }
 
-    fn get<T: Value>(&self, memory: &Memory<S>, id: usize, world: usize) -> Result<Vec<With<T, S>>, DeviceError> {
+    fn get<T: Value>(
+        &self,
+        memory: &Memory<S>,
+        id: usize,
+        world: usize,
+    ) -> Result<Vec<With<T, S>>, DeviceError> {
         let (layout, numbers) = self.region(id, world)?;
         let mut host = vec![S::default(); numbers];
         memory.read_at(self.layouts[id].offset, &mut host)?;
@@ -608,7 +645,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     }
 
     /// Sets an input or parameter in one world.
-    pub fn write<T: Value>(&self, world: usize, buffer: Buffer<T>, values: &[With<T, S>]) -> Result<(), DeviceError> {
+    pub fn write<T: Value>(
+        &self,
+        world: usize,
+        buffer: Buffer<T>,
+        values: &[With<T, S>],
+    ) -> Result<(), DeviceError> {
         let info = &self.program.inner.buffers[buffer.id];
         if !matches!(info.role, Role::Input | Role::Parameter) {
             return Err(AccessError::Computed { buffer: info.name.clone() }.into());
@@ -622,7 +664,12 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     }
 
     /// Sets the cotangent of an output in one world. To be done before every pullback.
-    pub fn seed<T: Value>(&self, world: usize, buffer: Buffer<T>, bars: &[With<T, S>]) -> Result<(), DeviceError> {
+    pub fn seed<T: Value>(
+        &self,
+        world: usize,
+        buffer: Buffer<T>,
+        bars: &[With<T, S>],
+    ) -> Result<(), DeviceError> {
         if !self.program.inner.outputs.contains(&buffer.id) {
             let buffer = self.program.inner.buffers[buffer.id].name.clone();
             return Err(AccessError::NoOutput { buffer }.into());

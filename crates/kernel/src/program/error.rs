@@ -45,6 +45,21 @@ pub enum BuildError {
         /// Why.
         why: &'static str,
     },
+    /// An operation mixes a list made at run time with another table.
+    #[error(
+        "`{operation}`: argument `{argument}` reaches vertices through `{table}`, and the operation runs over {over}: \
+         a list made at run time goes with no other table"
+    )]
+    OtherTable {
+        /// The operation.
+        operation: String,
+        /// The kernel's argument.
+        argument: String,
+        /// The table that it reaches vertices through.
+        table: String,
+        /// What the operation runs over.
+        over: String,
+    },
     /// An operation has nothing that says how many elements it has.
     #[error("`{operation}`: no argument says how many elements there are; bind one of them with `.own()`")]
     NoCount {
@@ -70,7 +85,10 @@ pub enum BuildError {
         forest: String,
     },
     /// One buffer cannot become another.
-    #[error("`{output}` cannot become `{input}` of the next step: that must be an input of the same length, and each is carried once")]
+    #[error(
+        "`{output}` cannot become `{input}` of the next step: that must be an input of the same length, \
+         made by an operation, and each is carried once"
+    )]
     Carry {
         /// The output.
         output: String,
@@ -78,10 +96,14 @@ pub enum BuildError {
         input: String,
     },
     /// A fragment inside a fragment.
-    #[error("a fragment with its own pullback stands inside another one: give the outer one a pullback for both")]
+    #[error(
+        "a fragment with its own pullback stands inside another one: give the outer one a pullback for both"
+    )]
     NestedFragment,
     /// Cotangents exist only in pullbacks.
-    #[error("the cotangent of `{buffer}` is used outside of a fragment's own pullback: see `Builder::fragment`")]
+    #[error(
+        "the cotangent of `{buffer}` is used outside of a fragment's own pullback: see `Builder::fragment`"
+    )]
     NotInPullback {
         /// The buffer.
         buffer: String,

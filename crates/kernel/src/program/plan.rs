@@ -71,6 +71,9 @@ pub struct Total {
     pub scratch: usize,
     /// How many numbers are summed.
     pub numbers: usize,
+    /// Numbers from one element's slot to the next, and from one number to the next; 0: there are accumulators instead.
+    pub slot_row: usize,
+    pub slot_stride: usize,
     pub layout: Layout,
     pub first: bool,
 }
@@ -98,6 +101,8 @@ pub struct PassPlan {
     pub scatters: Vec<Scatter>,
     pub vertex_sums: Vec<VertexSum>,
     pub totals: Vec<Total>,
+    /// Buffers with a value for each element of a list, and how many numbers these have: set to zero past its end.
+    pub tails: Vec<(Layout, usize)>,
     /// Phases with a barrier between: clearing, sweeps, sums.
     pub phases: usize,
     /// Is the first phase there to set fields to zero?

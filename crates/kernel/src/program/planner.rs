@@ -1,6 +1,5 @@
 //! Checks a program, and lays out what its operations need in one workspace.
 
-use super::{Inner, StageRole};
 use super::buffer::{BufferInfo, Role};
 use super::error::BuildError;
 use super::layout::{Layout, padded};
@@ -9,6 +8,7 @@ use super::plan::{
     ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum,
 };
 use super::table::{Partition, Table};
+use super::{Inner, StageRole};
 use crate::patterns::port::{PortInfo, Reach};
 
 /// How many contributions a block of a GPU sums.
@@ -47,7 +47,8 @@ pub fn check(
                 });
             }
         }
-        let own: Vec<usize> = info.outputs.iter().filter(|p| p.reach != Reach::OwnBar).map(|p| p.buffer).collect();
+        let own: Vec<usize> =
+            info.outputs.iter().filter(|p| p.reach != Reach::OwnBar).map(|p| p.buffer).collect();
         for (i, port) in info.inputs.iter().enumerate() {
             check_length(buffers, tables, lists, &info, port, info.arguments.get(i).copied().unwrap_or("?"))?;
             // A tree's nodes read what other nodes of the same operation write.
@@ -105,31 +106,47 @@ fn check_length(
         }
         _ => return Ok(()),
     };
-    // A table of other elements than the operation's would be read past its end.
-    if let (Reach::At(table), Count::Fixed(count)) = (port.reach, info.count) {
-        let elements = match table {
-            TableRef::Fixed(i) => tables[i].count,
-            TableRef::List(i) => lists[i].capacity,
-        };
-        if elements != count {
-            let name = match table {
-                TableRef::Fixed(i) => &tables[i].name,
-                TableRef::List(i) => &lists[i].name,
-            };
-            return Err(BuildError::Length {
-                operation: info.name.clone(),
-                argument: argument.to_owned(),
-                buffer: name.clone(),
-                found: elements,
-                wanted: count,
-                why: "one set of corners for each element",
-            });
-        }
+    if let Reach::At(table) = port.reach {
+        check_table(tables, lists, info, table, argument)?;
     }
     if buffers[port.buffer].len == wanted {
         return Ok(());
     }
     Err(length_error(info, argument, &buffers[port.buffer], wanted, why))
+}
+
+/// A table of other elements than the operation's would be read past its end.
+fn check_table(
+    tables: &[Table],
+    lists: &[Table],
+    info: &StageInfo,
+    table: TableRef,
+    argument: &str,
+) -> Result<(), BuildError> {
+    let (operation, argument) = (info.name.clone(), argument.to_owned());
+    match (table, info.count) {
+        (TableRef::Fixed(i), Count::Fixed(wanted) | Count::Levels { nodes: wanted, .. }) => {
+            let (buffer, found) = (tables[i].name.clone(), tables[i].count);
+            if found == wanted {
+                return Ok(());
+            }
+            let why = "one set of corners for each element";
+            Err(BuildError::Length { operation, argument, buffer, found, wanted, why })
+        }
+        (TableRef::List(i), Count::List { list, .. }) if i == list => Ok(()),
+        // How many elements a list has now says nothing of another table.
+        (table, count) => {
+            let table = match table {
+                TableRef::Fixed(i) => tables[i].name.clone(),
+                TableRef::List(i) => lists[i].name.clone(),
+            };
+            let over = match count {
+                Count::List { list, .. } => format!("`{}`", lists[list].name),
+                Count::Fixed(n) | Count::Levels { nodes: n, .. } => format!("{n} elements"),
+            };
+            Err(BuildError::OtherTable { operation, argument, table, over })
+        }
+    }
 }
 
 fn length_error(
@@ -218,6 +235,37 @@ pub fn extra_rows(inner: &Inner, partitions: &[Partition], threads: usize) -> Ve
         (extra[input], extra[output]) = (rows, rows);
     }
     extra
+}
+
+/// The buffers whose cotangents the pullback computes, in the order in which they are complete, and by which operations.
+pub fn makers_of_bars(inner: &Inner) -> Vec<(String, usize)> {
+    let mut made: Vec<(String, usize)> = Vec::new();
+    for k in (0..inner.stages.len()).rev().filter(|&k| inner.live[k]) {
+        let info = inner.stages[k].info();
+        // A fragment's own pullback makes cotangents where it ends.
+        let ports = match inner.roles[k] {
+            StageRole::Both => info.inputs.iter(),
+            StageRole::Replaced => continue,
+            StageRole::InPullback if info.outputs[0].reach == Reach::OwnBar => info.outputs.iter(),
+            StageRole::InPullback => continue,
+        };
+        for port in ports.filter(|p| p.active) {
+            let buffer = match port.reach {
+                // A tree's messages stay in its slots.
+                Reach::Index | Reach::Children { .. } => continue,
+                Reach::Parent { root, .. } => root,
+                _ => port.buffer,
+            };
+            // A sum is not complete before its last term, and any of them may have spoilt it.
+            let operation = match made.iter().position(|(_, b)| *b == buffer) {
+                Some(i) if made[i].0 == info.name => continue,
+                Some(i) => format!("{}` or `{}", made.remove(i).0, info.name),
+                None => info.name.clone(),
+            };
+            made.push((operation, buffer));
+        }
+    }
+    made
 }
 
 /// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
@@ -312,9 +360,19 @@ fn plan(
     for &i in &scattering {
         if matches!(
             ports[i].reach,
-            Reach::Own | Reach::OwnBar | Reach::ByHand | Reach::OwnForChildren { .. } | Reach::OwnForParent { .. }
+            Reach::Own
+                | Reach::OwnBar
+                | Reach::ByHand
+                | Reach::OwnForChildren { .. }
+                | Reach::OwnForParent { .. }
         ) {
-            layout_plan.plan.connections[i].first = first(ports[i].buffer);
+            let first = first(ports[i].buffer);
+            let connection = &mut layout_plan.plan.connections[i];
+            connection.first = first;
+            let layout = connection.layout;
+            if first && matches!((ports[i].reach, info.count), (Reach::Own, Count::List { .. })) {
+                layout_plan.plan.tails.push((layout, ports[i].numbers));
+            }
         }
     }
     match device {
@@ -474,15 +532,23 @@ impl Scratch<'_> {
         for &i in scattering {
             if ports[i].reach == Reach::Shared {
                 let (count, numbers, worlds) = (info.count.capacity(), ports[i].numbers, self.worlds.max(1));
-                let scratch = match device {
-                    DeviceKind::Cpu => self.take(count.div_ceil(CHUNK) * numbers * ACCUMULATORS * worlds),
+                let (slot_row, slot_stride, scratch) = match (device, info.count) {
                     // Each contribution, and after them the sums of blocks.
-                    DeviceKind::Gpu => self.take(numbers * (count * worlds + count.div_ceil(GPU_BLOCK))),
+                    (DeviceKind::Gpu, _) => {
+                        (0, count * worlds, numbers * (count * worlds + count.div_ceil(GPU_BLOCK)))
+                    }
+                    // Nodes of a tree have slots, elements in order have accumulators.
+                    (DeviceKind::Cpu, Count::Levels { nodes, .. }) => {
+                        let (row, stride) = self.slot(numbers);
+                        (row, stride, nodes * row)
+                    }
+                    (DeviceKind::Cpu, _) => (0, 0, count.div_ceil(CHUNK) * numbers * ACCUMULATORS * worlds),
                 };
-                self.plan.connections[i].scratch = scratch;
-                self.plan.connections[i].slot_stride = count * worlds;
-                let layout = self.plan.connections[i].layout;
-                self.plan.totals.push(Total { scratch, numbers, layout, first: first(ports[i].buffer) });
+                let scratch = self.take(scratch);
+                let c = &mut self.plan.connections[i];
+                (c.scratch, c.slot_row, c.slot_stride) = (scratch, slot_row, slot_stride);
+                let (layout, first) = (c.layout, first(ports[i].buffer));
+                self.plan.totals.push(Total { scratch, numbers, slot_row, slot_stride, layout, first });
             }
         }
     }

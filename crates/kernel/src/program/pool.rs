@@ -159,8 +159,11 @@ impl Pool {
             shared.wake.notify_all();
         }
         let result = guarded(shared, || job(Part { index: 0, of: self.threads() }, &shared.barrier));
+        let mut spins = 0u32;
         while shared.done.load(Ordering::Acquire) < self.threads.len() {
-            std::hint::spin_loop();
+            spins += 1;
+            // More threads than cores: let the others run.
+            if spins > 2_000 { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
         if shared.barrier.broken.swap(false, Ordering::Relaxed) {
             shared.barrier.arrived.store(0, Ordering::Relaxed);

@@ -160,7 +160,7 @@ impl Forest {
         let n = parents.len();
         let mut starts = vec![0u32; n + 1];
         for parent in parents.iter().flatten() {
-            *starts.get_mut(parent + 1)? += 1;
+            *starts.get_mut(parent.checked_add(1)?)? += 1;
         }
         for i in 0..n {
             starts[i + 1] += starts[i];

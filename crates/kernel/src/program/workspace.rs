@@ -1,5 +1,7 @@
 //! The memory a program runs in.
 
+mod numbers;
+
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
@@ -55,6 +57,7 @@ pub struct Workspace<S: Scalar> {
     worlds: usize,
     pool: Arc<Pool>,
     machine: Machine,
+    derived: bool,
     /// Scratch memory, one for each thread that runs arenas of its own.
     scratch: Vec<Aligned<S>>,
 }
@@ -122,7 +125,15 @@ impl<S: Scalar> Workspace<S> {
         }
         let sides = [layouts, exchanged].map(|layouts| {
             let plans = |pass| {
-                planner::plans(inner, &buffers, &layouts, side_by_side, pass, DeviceKind::Cpu, options.derived)
+                planner::plans(
+                    inner,
+                    &buffers,
+                    &layouts,
+                    side_by_side,
+                    pass,
+                    DeviceKind::Cpu,
+                    options.derived,
+                )
             };
             Side { forward: plans(Pass::Forward), pullback: plans(Pass::Pullback), layouts }
         });
@@ -153,6 +164,7 @@ impl<S: Scalar> Workspace<S> {
             worlds: count,
             pool,
             machine: Machine { isa: options.isa, width: options.width },
+            derived: options.derived,
             scratch: (0..scratches).map(|_| Aligned::zeros(scratch)).collect(),
             program: program.clone(),
         };
@@ -501,12 +513,11 @@ impl<S: Scalar> Workspace<S> {
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
         if bars {
-            for (_, info) in infos.iter().enumerate().rev().filter(|(k, _)| inner.roles[*k] == StageRole::Both) {
-                let active = info.inputs.iter().filter(|p| p.active);
-                made.extend(active.map(|p| (info.name.clone(), p.buffer)));
-            }
+            made.extend(planner::makers_of_bars(inner));
         } else {
-            for (_, info) in infos.iter().enumerate().filter(|(k, _)| inner.roles[*k] != StageRole::InPullback) {
+            for (_, info) in
+                infos.iter().enumerate().filter(|(k, _)| inner.roles[*k] != StageRole::InPullback)
+            {
                 made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));
             }
         }

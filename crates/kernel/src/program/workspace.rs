@@ -110,7 +110,10 @@ impl<S: Scalar> Workspace<S> {
         if sharing > 1 {
             for table in &inner.tables {
                 let mut partition = table.room_for_partition();
-                table.share(sharing, &mut partition);
+                // The roots of a forest are summed from slots, and share nothing.
+                if !table.corners.is_empty() {
+                    table.share(sharing, &mut partition);
+                }
                 partitions.push(partition);
             }
         }

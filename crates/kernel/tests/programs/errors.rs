@@ -241,7 +241,7 @@ fn what_can_be_carried() {
 
 #[test]
 fn too_large() {
-    let most = "entries: at most 4294967231 fit";
+    let most = "entries: at most 1073741759 fit";
     let n = u32::MAX as usize;
     assert_eq!(mistake(|p| _ = p.input::<f64>("x", n)), format!("`x` has 4294967295 {most}"));
     assert_eq!(mistake(|p| _ = p.list::<2>("l", n / 2, 3)), format!("`l` has 4294967294 {most}"));

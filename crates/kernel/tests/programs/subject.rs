@@ -120,7 +120,7 @@ impl Subject {
 
     /// Equal to the naive version, and the same bits however it runs. `size` bounds how many ways are tried.
     pub fn check(&self, size: usize, naive: Naive<'_>) {
-        let serial = RunOptions { threads: 1, width: Width::One, isa: Isa::Portable };
+        let serial = RunOptions { threads: 1, width: Width::One, isa: Isa::Portable, derived: false };
         let workspace = self.program.workspace::<f64>(serial);
         for world in 0..2 {
             let (inputs, seeds) = self.numbers(&workspace, world);
@@ -131,7 +131,12 @@ impl Subject {
         let mut ways = Vec::new();
         for threads in [1, 2, 7] {
             for width in [Width::One, Width::Narrow, Width::Wide] {
-                ways.extend(Isa::available().into_iter().map(|isa| RunOptions { threads, width, isa }));
+                ways.extend(Isa::available().into_iter().map(|isa| RunOptions {
+                    threads,
+                    width,
+                    isa,
+                    derived: false,
+                }));
             }
         }
         for &way in &ways {

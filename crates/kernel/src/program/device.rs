@@ -305,9 +305,9 @@ impl Text {
         let mut body =
             format!("unsigned v = i / {row}u, c = i % {row}u;\n{R}* target;\nbool first;\n", R = S::C_NAME);
         for target in &sum.targets {
-            let _ = write!(
+            let _ = writeln!(
                 body,
-                "if (c >= {segment}u && c < {end}u) {{ target = {field} + {offset}ull + (size_t)v * {field_row}u + (c - {segment}u); first = {first}; }}\n",
+                "if (c >= {segment}u && c < {end}u) {{ target = {field} + {offset}ull + (size_t)v * {field_row}u + (c - {segment}u); first = {first}; }}",
                 segment = target.segment,
                 end = target.segment + target.len,
                 field = field(pass),

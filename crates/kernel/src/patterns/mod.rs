@@ -1,6 +1,6 @@
 //! Patterns: where kernels' values come from and go to.
 //!
-//! Every pattern is the same sweep ([`sweep`]) over elements: ports gather the arguments, the kernel computes, ports
+//! Every pattern is the same sweep (`sweep.rs`) over elements: ports gather the arguments, the kernel computes, ports
 //! scatter the results. A port is a linear map with its transpose, so that the pullback is the same sweep with gather
 //! and scatter exchanged:
 //!

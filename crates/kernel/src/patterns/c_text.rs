@@ -92,7 +92,11 @@ impl CText<'_> {
 
     /// Rows of padded values are read and written 16 bytes at a time.
     fn in_rows<T: Value>(&self, layout: &Layout) -> bool {
-        self.worlds == 0 && layout.shift == 0 && layout.stride == 1 && layout.row.is_multiple_of(4) && T::LEN > 1
+        self.worlds == 0
+            && layout.shift == 0
+            && layout.stride == 1
+            && layout.row.is_multiple_of(4)
+            && T::LEN > 1
     }
 
     /// The index of value `e` of a buffer in world `w`.

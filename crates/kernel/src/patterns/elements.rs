@@ -257,13 +257,22 @@ pub(crate) fn add_shared<S: Real>(context: &Context<'_, S>, scatter: &Scatter, f
     for i in part.range(partition.vertices.len(), 32) {
         let (v, rows) =
             (partition.vertices[i] as usize, partition.first[i] as usize..partition.first[i + 1] as usize);
-        for c in 0..scatter.numbers {
-            // SAFETY: rows of the field; the vertex is in this thread's share.
-            unsafe {
-                let target = array.add(scatter.layout.at(v) + c);
+        // SAFETY: rows of the field; the vertex is in this thread's share. Rows are one number, or padded to four.
+        unsafe {
+            let target = array.add(scatter.layout.at(v));
+            let row = |row: usize| array.add(scatter.layout.at(row));
+            if scatter.numbers == 1 {
+                rows.for_each(|r| *target = *target + *row(r));
+                continue;
+            }
+            for c in (0..scatter.numbers).step_by(4) {
+                let target = target.add(c).cast::<[S; 4]>();
                 let mut sum = *target;
-                for row in rows.clone() {
-                    sum = sum + *array.add(scatter.layout.at(row) + c);
+                for r in rows.clone() {
+                    let numbers = *row(r).add(c).cast::<[S; 4]>();
+                    for i in 0..4 {
+                        sum[i] = sum[i] + numbers[i];
+                    }
                 }
                 *target = sum;
             }

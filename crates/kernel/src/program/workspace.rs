@@ -433,13 +433,11 @@ impl<S: Scalar> Workspace<S> {
         if wanted != found {
             return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
         }
-        let mut target = state.as_mut_ptr();
-        self.each_carried(|source, numbers| {
-            // SAFETY: the length was checked.
-            unsafe {
-                target.copy_from_nonoverlapping(source, numbers);
-                target = target.add(numbers);
-            }
+        let target = SentPointer(state.as_mut_ptr());
+        self.each_carried(&|buffer, at, numbers| {
+            let target = &target;
+            // SAFETY: the length was checked, and threads have different numbers.
+            unsafe { target.0.add(at).copy_from_nonoverlapping(buffer, numbers) };
         });
         Ok(())
     }
@@ -450,23 +448,32 @@ impl<S: Scalar> Workspace<S> {
         if wanted != found {
             return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
         }
-        let mut source = state.as_ptr();
-        self.each_carried(|target, numbers| {
-            // SAFETY: the length was checked.
-            unsafe {
-                target.copy_from_nonoverlapping(source, numbers);
-                source = source.add(numbers);
-            }
+        self.each_carried(&|buffer, at, numbers| {
+            // SAFETY: the length was checked, and threads have different numbers.
+            unsafe { buffer.copy_from_nonoverlapping(state.as_ptr().add(at), numbers) };
         });
         Ok(())
     }
 
-    fn each_carried(&self, mut visit: impl FnMut(*mut S, usize)) {
-        for arena in &self.arenas {
-            for &(b, _) in &self.program.inner.carried {
-                let numbers = extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
-                visit(arena.values.pointer.wrapping_add(self.layouts()[b].offset), numbers);
+    /// Visits the carried inputs in pieces: where a piece lies in memory and in a state, and how long it is.
+    fn each_carried(&self, visit: &(dyn Fn(*mut S, usize, usize) + Sync)) {
+        let walk = |part: Part| {
+            let mut at = 0;
+            for arena in &self.arenas {
+                for &(b, _) in &self.program.inner.carried {
+                    let numbers = extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
+                    let range = part.range(numbers, 1024);
+                    let buffer = arena.values.pointer.wrapping_add(self.layouts()[b].offset + range.start);
+                    visit(buffer, at + range.start, range.len());
+                    at += numbers;
+                }
             }
+        };
+        // Waking the others takes about as long as copying this many bytes.
+        if self.state_len() * size_of::<S>() > 32_768 {
+            self.pool.run(&|part, _| walk(part));
+        } else {
+            walk(Part::WHOLE);
         }
     }
 
@@ -551,3 +558,8 @@ impl<S: Scalar> Workspace<S> {
         Ok(())
     }
 }
+
+/// A pointer that threads share: each uses another part of the memory.
+struct SentPointer<S>(*mut S);
+// SAFETY: see above.
+unsafe impl<S: Send> Sync for SentPointer<S> {}

@@ -28,6 +28,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "clippy", about: "no compiler or clippy warning in any target", run: clippy },
     Stage { name: "test", about: "unit and integration tests", run: test },
     Stage { name: "doctest", about: "the examples in the documentation run", run: doctest },
+    Stage { name: "assembly", about: "no call in an optimised loop over lanes", run: assembly },
     Stage { name: "examples", about: "every example runs to its end", run: examples },
     Stage { name: "doc", about: "the documentation builds without warnings", run: doc },
 ];
@@ -132,6 +133,12 @@ fn test(workspace: &Workspace) -> Result<()> {
 
 fn doctest(workspace: &Workspace) -> Result<()> {
     process::run(cargo_with_nvrtc(workspace)?.args(["test", "--workspace", "--doc"]))
+}
+
+/// These tests read their own machine code, which is only worth reading when optimised.
+fn assembly(workspace: &Workspace) -> Result<()> {
+    let tests = ["--test", "lanes_assembly", "--test", "sweep_assembly"];
+    process::run(cargo(workspace).args(["test", "--release", "--package", "pullback-kernel"]).args(tests))
 }
 
 /// `cargo test` only builds them; they end in assertions, so they are run.

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mesh = Mesh::block(cells);
         let tets = step(&mesh)?;
         let size = mesh.corners.len();
-        if !wanted(size) {
+        if !wanted(&size.to_string()) {
             continue;
         }
         let variants: [(&str, usize, Width); 4] = [
@@ -22,10 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("lanes-wide", 1, Width::Wide),
             ("lanes-2-threads", 2, Width::Narrow),
         ];
-        for (variant, threads, width) in variants {
-            if std::env::args().any(|a| a.starts_with('=')) && !std::env::args().any(|a| a[1..] == *variant) {
-                continue;
-            }
+        for (variant, threads, width) in variants.into_iter().filter(|(name, ..)| wanted(name)) {
             let options = RunOptions { threads, width, ..RunOptions::default() };
             let rates = rates(&tets, &mesh, steps, options)?;
             row(&format!("{size}/forward/{variant}"), "steps/s", rates.forward);
@@ -38,10 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Sizes on the command line leave out the others.
-fn wanted(size: usize) -> bool {
-    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    sizes.is_empty() || sizes.contains(&size)
+/// Sizes and variants on the command line, `tets 10000 lanes`, leave out the others.
+fn wanted(name: &str) -> bool {
+    let is_size = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let same_sort = |word: &String| !word.starts_with('-') && is_size(word) == is_size(name);
+    let words: Vec<String> = std::env::args().skip(1).filter(same_sort).collect();
+    words.is_empty() || words.iter().any(|word| word == name)
 }
 
 struct Rates {

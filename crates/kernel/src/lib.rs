@@ -29,7 +29,15 @@ pub mod prelude {
     pub use crate::{Argument, Kernel, Kind, Value, With, kernel};
 }
 
-/// The snippets of docs/kernels.md are tests.
+/// The snippets of the documents are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/kernels.md")]
-pub struct KernelsPage;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    pub struct Readme;
+    #[doc = include_str!("../../../docs/kernels.md")]
+    pub struct Kernels;
+    #[doc = include_str!("../../../docs/programs.md")]
+    pub struct Programs;
+    #[doc = include_str!("../../../docs/gpu.md")]
+    pub struct Gpu;
+}

@@ -10,7 +10,8 @@ use std::mem::MaybeUninit;
 
 use super::c_text::CText;
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus, store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, copy_port, load_from_rows, load_side_by_side, plus,
+    store_side_by_side,
 };
 use crate::program::layout::padded;
 use crate::program::plan::{Connection, Context, Scatter, TableRef, VertexSum};
@@ -34,12 +35,7 @@ pub struct At<T: Value, const N: usize, const ACTIVE: bool> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value, const N: usize, const ACTIVE: bool> Clone for At<T, N, ACTIVE> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value, const N: usize, const ACTIVE: bool> Copy for At<T, N, ACTIVE> {}
+copy_port!([T: Value, const N: usize, const ACTIVE: bool] At<T, N, ACTIVE>);
 
 impl<T: Value> Buffer<T> {
     /// As an argument: the values of the vertices that the element touches.
@@ -59,16 +55,9 @@ impl<T: Value> Constant<T> {
 unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACTIVE> {
     type Value = [T; N];
     const ACTIVE: bool = ACTIVE;
-    const SLOT: usize = if ACTIVE { padded(T::LEN) } else { 0 };
 
     fn info(&self) -> PortInfo {
-        PortInfo {
-            buffer: self.buffer,
-            reach: Reach::At(self.table),
-            active: ACTIVE,
-            numbers: T::LEN,
-            slot: Self::SLOT,
-        }
+        PortInfo { buffer: self.buffer, reach: Reach::At(self.table), active: ACTIVE, numbers: T::LEN }
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, copy_port};
 use crate::cuda::Definition;
 use crate::program::plan::{Connection, Context};
 use crate::scalar::Real;
@@ -20,12 +20,7 @@ pub struct OwnBar<T: Value> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value> Clone for OwnBar<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value> Copy for OwnBar<T> {}
+copy_port!([T: Value] OwnBar<T>);
 
 // SAFETY: as for `Own`.
 unsafe impl<T: Value> Input for OwnBar<T> {
@@ -33,7 +28,7 @@ unsafe impl<T: Value> Input for OwnBar<T> {
     const ACTIVE: bool = true;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::OwnBar, active: true, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach: Reach::OwnBar, active: true, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_from_rows, load_side_by_side, plus,
+    Field, Input, Output, Place, PortInfo, Reach, copy_port, load_from_rows, load_side_by_side, plus,
     store_side_by_side, store_to_rows,
 };
 use crate::program::layout::{BLOCK, Layout, padded};
@@ -19,12 +19,7 @@ pub struct Own<T: Value, const ACTIVE: bool> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value, const ACTIVE: bool> Clone for Own<T, ACTIVE> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value, const ACTIVE: bool> Copy for Own<T, ACTIVE> {}
+copy_port!([T: Value, const ACTIVE: bool] Own<T, ACTIVE>);
 
 impl<T: Value> Buffer<T> {
     /// As an argument: the element's own value.
@@ -117,7 +112,7 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -159,12 +154,7 @@ pub struct OwnIndex<K> {
     ty: PhantomData<fn() -> K>,
 }
 
-impl<K> Clone for OwnIndex<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<K> Copy for OwnIndex<K> {}
+copy_port!([K] OwnIndex<K>);
 
 impl<K> Indices<K> {
     /// As an argument: the element's own index or kind.
@@ -180,7 +170,7 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
     const INDEX: bool = true;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0, slot: 0 }
+        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0 }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

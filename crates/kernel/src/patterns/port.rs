@@ -7,6 +7,19 @@ use crate::scalar::lanes::Lane;
 use crate::scalar::{Local, Real};
 use crate::{Argument, Value, With, numbers, numbers_mut};
 
+/// Ports are handles: copied whatever they are of.
+macro_rules! copy_port {
+    ([$($generics:tt)*] $port:ty) => {
+        impl<$($generics)*> Clone for $port {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<$($generics)*> Copy for $port {}
+    };
+}
+pub(crate) use copy_port;
+
 /// What the program must know of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {
@@ -17,8 +30,6 @@ pub struct PortInfo {
     pub active: bool,
     /// How many numbers a value of the buffer has.
     pub numbers: usize,
-    /// [`Input::SLOT`]
-    pub slot: usize,
 }
 
 /// Which values of its buffer a port reaches from an element.
@@ -83,8 +94,6 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
     const ACTIVE: bool;
     /// Whether it is the same index in all lanes.
     const INDEX: bool = false;
-    /// How many numbers it takes in a slot, when it scatters through slots.
-    const SLOT: usize = 0;
 
     /// What the program must know.
     fn info(&self) -> PortInfo;
@@ -138,8 +147,6 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     type Values: Argument;
     /// Whether one of them is an index.
     const INDEX: bool;
-    /// How many numbers they take in a slot together.
-    const SLOT: usize;
 
     /// What the program must know of each.
     fn infos(&self) -> Vec<PortInfo>;
@@ -196,7 +203,6 @@ macro_rules! tuples {
         unsafe impl<$($name: Input),*> Inputs for ($($name,)*) {
             type Values = ($($name::Value,)*);
             const INDEX: bool = false $(|| $name::INDEX)*;
-            const SLOT: usize = 0 $(+ $name::SLOT)*;
 
             fn infos(&self) -> Vec<PortInfo> {
                 vec![$(self.$i.info()),*]
@@ -273,7 +279,6 @@ pub struct Single<P>(pub P);
 unsafe impl<P: Output> Inputs for Single<P> {
     type Values = P::Value;
     const INDEX: bool = false;
-    const SLOT: usize = P::SLOT;
 
     fn infos(&self) -> Vec<PortInfo> {
         vec![self.0.info()]

@@ -7,7 +7,9 @@
 use std::marker::PhantomData;
 
 use super::c_text::CText;
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, store_side_by_side};
+use super::port::{
+    Field, Input, Output, Place, PortInfo, Reach, copy_port, load_side_by_side, store_side_by_side,
+};
 use super::tree_down::store_slot;
 use crate::program::plan::{ACCUMULATORS, CHUNK, Connection, Context, Total};
 use crate::program::{Buffer, Constant};
@@ -21,12 +23,7 @@ pub struct Shared<T: Value, const ACTIVE: bool> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value, const ACTIVE: bool> Clone for Shared<T, ACTIVE> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value, const ACTIVE: bool> Copy for Shared<T, ACTIVE> {}
+copy_port!([T: Value, const ACTIVE: bool] Shared<T, ACTIVE>);
 
 impl<T: Value> Buffer<T> {
     /// As an argument: the buffer's only value, for every element.
@@ -48,7 +45,7 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN }
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
 use super::port::{
-    Field, Input, Output, Place, PortInfo, Reach, load_side_by_side, plus, store_side_by_side,
+    Field, Input, Output, Place, PortInfo, Reach, copy_port, load_side_by_side, plus, store_side_by_side,
 };
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
@@ -30,18 +30,8 @@ pub struct ForChildren<T: Value> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value> Clone for Parent<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value> Copy for Parent<T> {}
-impl<T: Value> Clone for ForChildren<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value> Copy for ForChildren<T> {}
+copy_port!([T: Value] Parent<T>);
+copy_port!([T: Value] ForChildren<T>);
 
 /// The slot of node `i`: what it gives to, or gets from, its parent.
 ///
@@ -87,7 +77,7 @@ unsafe impl<T: Value> Input for Parent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Parent { forest: self.forest, root: self.root };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -144,7 +134,7 @@ unsafe impl<T: Value> Input for ForChildren<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForChildren { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

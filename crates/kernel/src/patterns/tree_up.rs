@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::c_text::CText;
 use super::map::{gather_own, scatter_own};
-use super::port::{Field, Input, Output, Place, PortInfo, Reach, plus};
+use super::port::{Field, Input, Output, Place, PortInfo, Reach, copy_port, plus};
 use super::tree_down::{load_slot, store_slot};
 use crate::program::plan::{Connection, Context};
 use crate::program::table::NO_PARENT;
@@ -29,18 +29,8 @@ pub struct ForParent<T: Value> {
     pub(crate) ty: PhantomData<fn() -> T>,
 }
 
-impl<T: Value> Clone for Children<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value> Copy for Children<T> {}
-impl<T: Value> Clone for ForParent<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T: Value> Copy for ForParent<T> {}
+copy_port!([T: Value] Children<T>);
+copy_port!([T: Value] ForParent<T>);
 
 // SAFETY: children are nodes, and the level order has them written before their parent reads them.
 unsafe impl<T: Value> Input for Children<T> {
@@ -49,7 +39,7 @@ unsafe impl<T: Value> Input for Children<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Children { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -107,7 +97,7 @@ unsafe impl<T: Value> Input for ForParent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForParent { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, slot: 0 }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

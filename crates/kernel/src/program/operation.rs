@@ -254,7 +254,6 @@ impl<O: Operation> Stage for ByHand<O> {
             reach: crate::patterns::port::Reach::ByHand,
             active: true,
             numbers: b.numbers,
-            slot: 0,
         };
         StageInfo {
             name: self.0.name(),

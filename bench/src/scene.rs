@@ -167,3 +167,38 @@ pub fn step(mesh: &Mesh) -> Result<Tets, BuildError> {
     p.carry(v, v_next);
     Ok(Tets { program: p.finish()?, x, v, x_next, v_next })
 }
+
+#[cfg(test)]
+mod tests {
+    use pullback_kernel::cuda::check;
+    use pullback_kernel::gradcheck;
+
+    use super::*;
+
+    fn corners(shift: f64) -> [Vec3; 4] {
+        let at = |k: usize| (0.7 * k as f64 + shift).sin();
+        [0, 1, 2, 3].map(|k| Vec3 { x: at(3 * k), y: at(3 * k + 1), z: at(3 * k + 2) })
+    }
+
+    #[test]
+    fn gradients_of_the_kernels() {
+        let b = Mat3 {
+            x: Vec3 { x: 1.1, y: 0.2, z: -0.1 },
+            y: Vec3 { x: 0.1, y: 0.9, z: 0.3 },
+            z: Vec3 { x: -0.2, y: 0.1, z: 1.2 },
+        };
+        gradcheck::kernel::<tet_force>(&(corners(0.3), corners(1.1), b, 0.4, 3.0, 2.0, 0.5)).expect("tet_force");
+        let (v, f) = (Vec3 { x: 1e-4, y: 0.2, z: -1e-4 }, Vec3 { x: 1.0, y: 2.0, z: 3.0 });
+        // Above the ground, in it with friction below its limit, and above its limit.
+        for (height, scale) in [(0.5, 1.0), (-0.2, 1.0), (-0.2, 1e4)] {
+            let x = Vec3 { x: 0.1, y: height, z: 0.2 };
+            let v = Vec3 { x: v.x * scale, z: v.z * scale, ..v };
+            gradcheck::kernel::<advance>(&(x, v, f, 10.0, 0.01)).expect("advance");
+        }
+    }
+
+    #[test]
+    fn the_cuda_text_of_the_kernels_is_right() {
+        println!("{}", check::all().expect("the kernels' CUDA text"));
+    }
+}

@@ -150,7 +150,11 @@ pub fn value(item: TokenStream) -> Result<TokenStream> {
         }
         // SAFETY: `repr(C)` with fields that are all values of the same scalar: their numbers lie side by side.
         unsafe impl #rt::Value for #name<f64> {
-            const LEN: usize = 0 #(+ <#types_f64 as #rt::Value>::LEN)*;
+            const LEN: usize = {
+                let len = 0 #(+ <#types_f64 as #rt::Value>::LEN)*;
+                assert!(size_of::<#name<f64>>() == 8 * len, "a value has no padding: remove `repr(align)`");
+                len
+            };
         }
     })
 }

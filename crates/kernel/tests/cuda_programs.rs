@@ -1,6 +1,6 @@
 //! A program with every pattern, on a GPU against the CPU. Without a GPU its CUDA text is compiled all the same.
 
-use pullback_kernel::cuda::{Compile, Device, Target, compile};
+use pullback_kernel::cuda::{Compile, Device, Target, check, compile};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{DeviceFloat, DeviceWorkspace, List};
 
@@ -311,4 +311,9 @@ fn the_text_compiles_without_a_gpu() {
             assert!(!image.expect("it compiles").bytes().is_empty());
         }
     }
+}
+
+#[test]
+fn the_text_of_these_kernels_is_right() {
+    println!("{}", check::all().expect("the kernels' CUDA text"));
 }

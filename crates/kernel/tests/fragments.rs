@@ -1,6 +1,6 @@
 //! Fragments of programs with their own pullbacks: right, used, and tested against the macro's.
 
-use pullback_kernel::cuda::{Compile, Target, compile};
+use pullback_kernel::cuda::{Compile, Target, check, compile};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BuildError, Builder};
 
@@ -126,4 +126,9 @@ fn cotangents_are_for_pullbacks() {
     let x = p.input::<f64>("x", 3);
     p.fragment(|p| p.fragment(|_| x, |_, _| ()), |_, _| ());
     assert_eq!(p.finish().map(|_| ()).expect_err("nested"), BuildError::NestedFragment);
+}
+
+#[test]
+fn the_cuda_text_of_these_kernels_is_right() {
+    println!("{}", check::all().expect("the kernels' CUDA text"));
 }

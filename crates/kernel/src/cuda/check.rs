@@ -1,7 +1,7 @@
-//! Test support: is the CUDA text of every kernel right, on a machine without a GPU?
+//! Test support: is the CUDA text of every kernel right, also on a machine without a GPU?
 //!
 //! `#[kernel]` registers each kernel of a crate that is compiled for its tests. [`all`] writes them into one source,
-//! compiles it with g++ and compares with Rust, and compiles it with NVRTC. One test in each crate with kernels calls
+//! compiles it with g++ and compares with Rust, and compiles it with NVRTC. Where there is a GPU, it runs there too. One test in each crate with kernels calls
 //! it:
 //!
 //! ```no_run
@@ -11,13 +11,14 @@
 //! }
 //! ```
 
+mod compare;
+mod gpu;
 mod host;
-mod nvrtc;
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
-use super::{Definition, Piece, Source};
+use super::{Cache, Compile, Definition, Piece, Source, Target, compile};
 use crate::scalar::{Float, Local};
 use crate::{Argument, Kernel, With};
 
@@ -132,6 +133,8 @@ pub struct Summary {
     pub same_bits: usize,
     /// How many bytes of PTX NVRTC made of them; none where NVRTC is not at hand.
     pub ptx: Option<usize>,
+    /// The GPU that gave the same numbers, f64 to 1e-12 and f32 to 1e-5; none where there is none.
+    pub gpu: Option<String>,
 }
 
 impl fmt::Display for Summary {
@@ -141,6 +144,10 @@ impl fmt::Display for Summary {
         match self.ptx {
             Some(bytes) => write!(f, "NVRTC made {bytes} bytes of PTX"),
             None => write!(f, "NVRTC was skipped, because {NVRTC_DIR} is not set"),
+        }?;
+        match &self.gpu {
+            Some(name) => write!(f, "; {name} agrees"),
+            None => write!(f, "; no GPU"),
         }
     }
 }
@@ -178,9 +185,30 @@ pub fn all() -> Result<Summary, CheckError> {
     }
     kernels.sort_by_key(|kernel| (kernel.name, (kernel.definition)().place));
     let text = source(&kernels);
-    let (numbers, same_bits) = host::compare(&kernels, &text)?;
-    let ptx = nvrtc::compile_where_present(&text)?;
-    Ok(Summary { kernels: kernels.len(), numbers, same_bits, ptx })
+    let (numbers, same_bits) = compare::compare(&kernels, &host::Host::new(&text)?)?;
+    let gpu = match gpu::Gpu::new(&text)? {
+        Some(gpu) => {
+            compare::compare(&kernels, &gpu)?;
+            Some(gpu.name().to_owned())
+        }
+        None => None,
+    };
+    Ok(Summary { kernels: kernels.len(), numbers, same_bits, ptx: ptx(&text)?, gpu })
+}
+
+/// The size of the PTX that NVRTC makes; none where [`NVRTC_DIR`] is not set, which is an error on CI.
+fn ptx(text: &str) -> Result<Option<usize>, CheckError> {
+    match (std::env::var_os(NVRTC_DIR), std::env::var_os("CI")) {
+        (None, Some(_)) => Err(CheckError::Tool(format!(
+            "{NVRTC_DIR} does not say where libnvrtc.so.13 is; `cargo xtask test` installs it and sets the variable"
+        ))),
+        (None, None) => Ok(None),
+        (Some(_), _) => {
+            let options = Compile { fmad: false, cache: Cache::none(), ..Compile::default() };
+            let image = compile(text, Target::Ptx(90), &options).map_err(|e| CheckError::Tool(e.to_string()))?;
+            Ok(Some(image.bytes().len()))
+        }
+    }
 }
 
 /// Reading and writing flat values in C++.

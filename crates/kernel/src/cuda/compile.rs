@@ -9,8 +9,8 @@ use super::nvrtc::{NAME, Nvrtc};
 /// How to compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compile {
-    /// Contract a multiplication and an addition into one operation: faster and closer to the exact result, and other
-    /// bits than on the CPU.
+    /// Contract further multiplications and additions into one operation than the kernels' own fused ones: other bits than
+    /// on the CPU.
     pub fmad: bool,
     /// More arguments for NVRTC, such as `--maxrregcount=64` or `-lineinfo`.
     pub arguments: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Compile {
 
 impl Default for Compile {
     fn default() -> Self {
-        Compile { fmad: true, arguments: Vec::new(), cache: Cache::from_environment() }
+        Compile { fmad: false, arguments: Vec::new(), cache: Cache::from_environment() }
     }
 }
 
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn the_key_tells_sources_arguments_and_compilers_apart() {
-        let fmad = arguments(Target::Cubin(90), &Compile::default());
-        let no_fmad = arguments(Target::Cubin(90), &Compile { fmad: false, ..Compile::default() });
+        let fmad = arguments(Target::Cubin(90), &Compile { fmad: true, ..Compile::default() });
+        let no_fmad = arguments(Target::Cubin(90), &Compile::default());
         let ptx = arguments(Target::Ptx(90), &Compile::default());
         let keys = [
             key("a", &fmad, (13, 0)),

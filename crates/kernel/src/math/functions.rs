@@ -29,8 +29,10 @@ pub fn abs_pullback<R: Real>(x: R, y_bar: R) -> R {
         y_bar
     } else if x < 0.0 {
         -y_bar
-    } else {
+    } else if x == 0.0 {
         0.0
+    } else {
+        x
     }
 }
 
@@ -217,6 +219,12 @@ pub fn powf_pullback<R: Real>(x: R, p: R, y_bar: R) -> (R, R) {
     } else {
         p * (y_bar * powf(x, p - 1.0))
     };
-    let p_bar = if x > 0.0 { ln(x) * y_bar * powf(x, p) } else { 0.0 };
+    let p_bar = if x > 0.0 {
+        ln(x) * y_bar * powf(x, p)
+    } else if x <= 0.0 {
+        0.0
+    } else {
+        x
+    };
     (x_bar, p_bar)
 }

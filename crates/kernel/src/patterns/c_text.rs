@@ -96,6 +96,7 @@ impl CText<'_> {
             && layout.shift == 0
             && layout.stride == 1
             && layout.row.is_multiple_of(4)
+            && layout.offset.is_multiple_of(4)
             && T::LEN > 1
     }
 

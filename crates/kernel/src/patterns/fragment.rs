@@ -28,7 +28,10 @@ unsafe impl<T: Value> Input for OwnBar<T> {
     const ACTIVE: bool = true;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::OwnBar, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::OwnBar, active: true, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

@@ -112,7 +112,10 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Own<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::Own, active: ACTIVE, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -170,7 +173,10 @@ unsafe impl<K: Kind> Input for OwnIndex<K> {
     const INDEX: bool = true;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0 }
+        PortInfo { buffer: self.indices, reach: Reach::Index, active: false, numbers: 0, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.indices = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

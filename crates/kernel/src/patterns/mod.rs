@@ -15,6 +15,7 @@
 //! | children | `tree_up.rs` | the sum over the children's messages | the parent's |
 
 pub(crate) mod c_text;
+pub(crate) mod copy;
 pub(crate) mod elements;
 pub(crate) mod fragment;
 pub(crate) mod map;

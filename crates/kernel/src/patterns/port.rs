@@ -30,6 +30,8 @@ pub struct PortInfo {
     pub active: bool,
     /// How many numbers a value of the buffer has.
     pub numbers: usize,
+    /// How many values it reaches through a table.
+    pub arity: usize,
 }
 
 /// Which values of its buffer a port reaches from an element.
@@ -98,6 +100,9 @@ pub unsafe trait Input: Copy + Send + Sync + 'static {
     /// What the program must know.
     fn info(&self) -> PortInfo;
 
+    /// Connects it to another buffer of the same sort.
+    fn rebind(&mut self, buffer: usize);
+
     /// The value for the element at `place`.
     ///
     /// # Safety
@@ -150,6 +155,9 @@ pub unsafe trait Inputs: Copy + Send + Sync + 'static {
 
     /// What the program must know of each.
     fn infos(&self) -> Vec<PortInfo>;
+
+    /// Connects port `i` to another buffer of the same sort.
+    fn rebind(&mut self, i: usize, buffer: usize);
 
     /// The values for the element at `place`.
     ///
@@ -206,6 +214,12 @@ macro_rules! tuples {
 
             fn infos(&self) -> Vec<PortInfo> {
                 vec![$(self.$i.info()),*]
+            }
+            fn rebind(&mut self, i: usize, buffer: usize) {
+                match i {
+                    $($i => self.$i.rebind(buffer),)*
+                    _ => {}
+                }
             }
             #[inline(always)]
             unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -282,6 +296,9 @@ unsafe impl<P: Output> Inputs for Single<P> {
 
     fn infos(&self) -> Vec<PortInfo> {
         vec![self.0.info()]
+    }
+    fn rebind(&mut self, _: usize, buffer: usize) {
+        self.0.rebind(buffer);
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

@@ -45,7 +45,10 @@ unsafe impl<T: Value, const ACTIVE: bool> Input for Shared<T, ACTIVE> {
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach: Reach::Shared, active: ACTIVE, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
 
     #[inline(always)]

@@ -77,7 +77,10 @@ unsafe impl<T: Value> Input for Parent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Parent { forest: self.forest, root: self.root };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -134,7 +137,10 @@ unsafe impl<T: Value> Input for ForChildren<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForChildren { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

@@ -39,7 +39,10 @@ unsafe impl<T: Value> Input for Children<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::Children { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(
@@ -97,7 +100,10 @@ unsafe impl<T: Value> Input for ForParent<T> {
 
     fn info(&self) -> PortInfo {
         let reach = Reach::OwnForParent { forest: self.forest };
-        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN }
+        PortInfo { buffer: self.buffer, reach, active: true, numbers: T::LEN, arity: 1 }
+    }
+    fn rebind(&mut self, buffer: usize) {
+        self.buffer = buffer;
     }
     #[inline(always)]
     unsafe fn gather<L: Lane, const BATCH: bool>(

@@ -9,6 +9,7 @@ use super::operation::{ByHand, Count, Erased, Operation};
 use super::plan::TableRef;
 use super::table::{Forest, Table};
 use super::{Inner, Program, StageRole, planner};
+use crate::patterns::copy::Copy;
 use crate::patterns::elements::{At, Corners};
 use crate::patterns::fragment::{Identity, OwnBar};
 use crate::patterns::map::Own;
@@ -131,8 +132,9 @@ impl Builder {
 
     /// An empty table; without room in it if it were too large.
     fn table<const N: usize>(&mut self, name: &str, capacity: usize, vertices: usize) -> Table {
-        let count = capacity.saturating_mul(N).max(vertices);
-        if count > (u32::MAX - 64) as usize {
+        // Threads may need a row for each slot, after those of the vertices.
+        let count = capacity.saturating_mul(N).saturating_add(vertices);
+        if count > MOST_ENTRIES {
             self.fail(BuildError::TooLarge { name: name.to_owned(), count });
             return Table::new(name, N, 0, 0);
         }
@@ -169,8 +171,8 @@ impl Builder {
         }
     }
 
-    /// Says that `output` is what `input` is in the next step: [`Workspace::carry`](super::Workspace::carry) copies it,
-    /// and `carry_back` copies cotangents the other way.
+    /// Says that `output` is what `input` is in the next step: [`Workspace::carry`](super::Workspace::carry) makes it so,
+    /// and `carry_back` does it with cotangents the other way.
     pub fn carry<T: Value>(&mut self, input: Buffer<T>, output: Buffer<T>) {
         let (from, to) = (&self.buffers[output.id], &self.buffers[input.id]);
         let taken = |id: usize| self.carried.iter().any(|&(a, b)| a == id || b == id);
@@ -365,12 +367,19 @@ impl Builder {
         Count::Levels { forest: tree.forest, upwards, nodes: self.forests[tree.forest].parents.len() }
     }
 
-    fn sweep<K, I, O>(&mut self, name: &str, count: Count, inputs: I, outputs: O)
+    fn sweep<K, I, O>(&mut self, name: &str, count: Count, mut inputs: I, outputs: O)
     where
         K: Kernel,
         I: Inputs<Values = K::Arguments>,
         O: Outputs<Values = K::Output>,
     {
+        if !self.knows(&inputs.infos()) {
+            return self.fail(BuildError::OtherProgram { operation: name.to_owned() });
+        }
+        for (i, buffer) in self.meetings(&inputs.infos()) {
+            let copy = self.copy(name, buffer);
+            inputs.rebind(i, copy);
+        }
         for (i, port) in inputs.infos().iter().enumerate().filter(|(_, port)| port.reach == Reach::Index) {
             let (found, wanted) = (self.index_counts[port.buffer], count.capacity());
             if found != wanted {
@@ -386,6 +395,56 @@ impl Builder {
         }
         let sweep = Sweep::<K, I, O> { name: name.to_owned(), count, inputs, outputs, kernel: PhantomData };
         self.push(Box::new(sweep));
+    }
+
+    /// Are these ports of this program's buffers and tables?
+    fn knows(&self, ports: &[PortInfo]) -> bool {
+        ports.iter().all(|port| match port.reach {
+            Reach::Index => port.buffer < self.indices.len(),
+            reach => {
+                let arity = match reach {
+                    Reach::At(TableRef::Fixed(t)) => self.tables.get(t).map(|table| table.arity),
+                    Reach::At(TableRef::List(l)) => self.lists.get(l).map(|table| table.arity),
+                    _ => Some(1),
+                };
+                let numbers = self.buffers.get(port.buffer).map(|buffer| buffer.numbers);
+                (numbers, arity) == (Some(port.numbers), Some(port.arity))
+            }
+        })
+    }
+
+    /// Ports whose cotangents would meet those of another port of the same operation: one buffer, reached through a table
+    /// or as the parent of roots, and in another way as well.
+    fn meetings(&self, ports: &[PortInfo]) -> Vec<(usize, usize)> {
+        let of = |port: &PortInfo| match port.reach {
+            Reach::Parent { root, .. } => root,
+            _ => port.buffer,
+        };
+        let spreads = |port: &PortInfo| matches!(port.reach, Reach::At(_) | Reach::Parent { .. });
+        let meets = |i: usize| {
+            let port = &ports[i];
+            let earlier = ports[..i].iter().filter(|p| p.active && p.reach != Reach::Index && of(p) == of(port));
+            port.active && port.reach != Reach::Index && earlier.into_iter().any(|p| spreads(p) || spreads(port))
+        };
+        (0..ports.len()).filter(|&i| meets(i)).map(|i| (i, ports[i].buffer)).collect()
+    }
+
+    /// A copy of a buffer for one operation.
+    fn copy(&mut self, operation: &str, buffer: usize) -> usize {
+        let (len, numbers) = (self.buffers[buffer].len, self.buffers[buffer].numbers);
+        let name = format!("{} for {operation} ({})", self.buffers[buffer].name, self.stages.len());
+        self.buffers.push(BufferInfo {
+            name: name.clone(),
+            len,
+            numbers,
+            role: Role::Computed,
+            gathered: false,
+            extra_rows: 0,
+            data: None,
+        });
+        let to = self.buffers.len() - 1;
+        self.push(Box::new(Copy { name, from: buffer, to, len, numbers }));
+        to
     }
 
     /// How many elements these inputs speak of.
@@ -430,6 +489,7 @@ impl Builder {
                 return Err(BuildError::ReadBeforeWritten { operation, buffer });
             }
         }
+        planner::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
         let live = planner::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {

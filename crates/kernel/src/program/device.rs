@@ -26,6 +26,12 @@ pub enum DeviceError {
     /// A buffer cannot be set or read so.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// Threads and indices are counted in 32 bits.
+    #[error("{count} threads or indices: a GPU program has at most {most}; use fewer worlds or elements", most = u32::MAX)]
+    TooLarge {
+        /// How many there would be.
+        count: usize,
+    },
     /// An operation has no CUDA code.
     #[error("operation `{operation}` is written by hand, for the CPU: this program cannot run on a GPU")]
     ByHand {

@@ -95,6 +95,20 @@ pub enum BuildError {
         /// The input.
         input: String,
     },
+    /// A handle of another program.
+    #[error("`{operation}`: an argument is a buffer or a table of another program")]
+    OtherProgram {
+        /// The operation.
+        operation: String,
+    },
+    /// A fragment's own pullback forgets a cotangent.
+    #[error("a fragment's own pullback {what} `{buffer}`, so that its cotangent would be lost")]
+    FragmentForgets {
+        /// What it does not do.
+        what: &'static str,
+        /// The buffer.
+        buffer: String,
+    },
     /// A fragment inside a fragment.
     #[error(
         "a fragment with its own pullback stands inside another one: give the outer one a pullback for both"
@@ -143,6 +157,9 @@ pub enum AccessError {
         /// The buffer.
         buffer: String,
     },
+    /// A handle of another program.
+    #[error("the buffer is one of another program")]
+    OtherProgram,
     /// No such world.
     #[error("world {world} of {worlds}")]
     NoWorld {

@@ -254,6 +254,7 @@ impl<O: Operation> Stage for ByHand<O> {
             reach: crate::patterns::port::Reach::ByHand,
             active: true,
             numbers: b.numbers,
+            arity: 1,
         };
         StageInfo {
             name: self.0.name(),
@@ -271,9 +272,8 @@ impl<O: Operation> Stage for ByHand<O> {
         }
         let plan = context.plan;
         if pass == Pass::Pullback {
-            for (i, c) in plan.connections[..plan.inputs].iter().enumerate().filter(|(_, c)| c.first) {
+            for i in (0..plan.inputs).filter(|&i| plan.connections[i].first) {
                 let (_, layout, len) = plan.by_hand[i];
-                let _ = c;
                 for e in 0..len {
                     for k in 0..plan.numbers[i] * context.worlds.max(1) {
                         let at = match context.worlds {

@@ -166,6 +166,52 @@ fn length_error(
     }
 }
 
+/// A fragment's own pullback starts from every result that is used, and ends at every input that varies.
+pub fn check_fragments(
+    buffers: &[BufferInfo],
+    outputs: &[usize],
+    stages: &[Box<dyn Erased>],
+    roles: &[StageRole],
+) -> Result<(), BuildError> {
+    let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
+    let of = |role: StageRole| infos.iter().zip(roles).filter(move |(_, r)| **r == role).map(|(info, _)| info);
+    let varies = varying(buffers, &infos, roles);
+    let inside: Vec<usize> = of(StageRole::Replaced).flat_map(|i| i.outputs.iter().map(|p| p.buffer)).collect();
+    let reads = |info: &StageInfo, b: usize| info.inputs.iter().any(|p| p.active && sources(p).contains(&b));
+    let error = |what: &'static str, b: usize| {
+        Err(BuildError::FragmentForgets { what, buffer: buffers[b].name.clone() })
+    };
+    for &b in &inside {
+        let used = outputs.contains(&b) || of(StageRole::Both).any(|info| reads(info, b));
+        let taken = of(StageRole::InPullback)
+            .any(|info| info.inputs.iter().any(|p| p.reach == Reach::OwnBar && p.buffer == b));
+        if used && !taken {
+            return error("does not start from `bar` of", b);
+        }
+    }
+    for b in (0..buffers.len()).filter(|b| varies[*b] && !inside.contains(b)) {
+        let read = of(StageRole::Replaced).any(|info| reads(info, b));
+        let given = of(StageRole::InPullback)
+            .any(|info| info.outputs.iter().any(|p| p.reach == Reach::OwnBar && p.buffer == b));
+        if read && !given {
+            return error("does not end with `add_to_bar` of", b);
+        }
+    }
+    Ok(())
+}
+
+/// Which buffers depend on an input or a parameter.
+fn varying(buffers: &[BufferInfo], infos: &[StageInfo], roles: &[StageRole]) -> Vec<bool> {
+    let mut varies: Vec<bool> =
+        buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
+    for (info, _) in infos.iter().zip(roles).filter(|(_, role)| **role != StageRole::InPullback) {
+        if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
+            info.outputs.iter().for_each(|p| varies[p.buffer] = true);
+        }
+    }
+    varies
+}
+
 /// Which operations the pullback runs: those on a way from an input or parameter to an output.
 pub fn live(
     buffers: &[BufferInfo],
@@ -174,14 +220,8 @@ pub fn live(
     roles: &[StageRole],
 ) -> Vec<bool> {
     let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
-    let mut varies: Vec<bool> =
-        buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
     let backwards = |k: usize| roles[k] != StageRole::InPullback;
-    for (_, info) in infos.iter().enumerate().filter(|(k, _)| backwards(*k)) {
-        if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
-            info.outputs.iter().for_each(|p| varies[p.buffer] = true);
-        }
-    }
+    let varies = varying(buffers, &infos, roles);
     let mut wanted: Vec<bool> = (0..buffers.len()).map(|b| outputs.contains(&b)).collect();
     let mut live = vec![false; stages.len()];
     for (k, info) in infos.iter().enumerate().rev() {
@@ -199,6 +239,10 @@ pub fn live(
         }
     }
     live
+}
+
+fn ends_in_bar(info: &StageInfo) -> bool {
+    info.outputs.first().is_some_and(|port| port.reach == Reach::OwnBar)
 }
 
 /// The buffers that a port reads.
@@ -246,7 +290,7 @@ pub fn makers_of_bars(inner: &Inner) -> Vec<(String, usize)> {
         let ports = match inner.roles[k] {
             StageRole::Both => info.inputs.iter(),
             StageRole::Replaced => continue,
-            StageRole::InPullback if info.outputs[0].reach == Reach::OwnBar => info.outputs.iter(),
+            StageRole::InPullback if ends_in_bar(&info) => info.outputs.iter(),
             StageRole::InPullback => continue,
         };
         for port in ports.filter(|p| p.active) {
@@ -266,6 +310,13 @@ pub fn makers_of_bars(inner: &Inner) -> Vec<(String, usize)> {
         }
     }
     made
+}
+
+/// Inputs whose cotangents nothing writes in the pullback: they stay zero, wherever carried buffers lie.
+pub fn unwritten(inner: &Inner) -> Vec<usize> {
+    let written = makers_of_bars(inner);
+    let is_input = |b: &usize| inner.buffers[*b].role == Role::Input && !inner.outputs.contains(b);
+    (0..inner.buffers.len()).filter(is_input).filter(|b| written.iter().all(|(_, w)| w != b)).collect()
 }
 
 /// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
@@ -389,7 +440,8 @@ fn plan(
     if let Count::Levels { forest, nodes, .. } = info.count {
         let levels = inner.forests[forest].level_count();
         let wide = levels > 0 && (device == DeviceKind::Gpu || nodes / levels >= WIDE_LEVEL);
-        plan.phases = if wide { levels } else { 1 };
+        // Threads divide a table by its elements, and levels by their nodes: one of them then does all.
+        plan.phases = if wide && plan.scatters.is_empty() { levels } else { 1 };
     }
     plan.clears = plan.scatters.iter().any(|s| s.first || shared(s));
     plan.sums = !plan.vertex_sums.is_empty() || !plan.totals.is_empty() || plan.scatters.iter().any(shared);

@@ -93,6 +93,8 @@ struct Shared {
     wake: Condvar,
     done: AtomicUsize,
     stop: AtomicBool,
+    /// What the first thread that panicked said.
+    panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
 }
 
 /// A fixed number of threads, the caller's among them.
@@ -115,6 +117,7 @@ impl Pool {
             wake: Condvar::new(),
             done: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
+            panic: Mutex::new(None),
         });
         let spawned = (1..threads)
             .map_while(|index| {
@@ -158,19 +161,17 @@ impl Pool {
             shared.latest.store(slot.1, Ordering::Release);
             shared.wake.notify_all();
         }
-        let result = guarded(shared, || job(Part { index: 0, of: self.threads() }, &shared.barrier));
+        guarded(shared, || job(Part { index: 0, of: self.threads() }, &shared.barrier));
         let mut spins = 0u32;
         while shared.done.load(Ordering::Acquire) < self.threads.len() {
             spins += 1;
             // More threads than cores: let the others run.
             if spins > 2_000 { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
-        if shared.barrier.broken.swap(false, Ordering::Relaxed) {
+        if shared.barrier.broken.swap(false, Ordering::AcqRel) {
             shared.barrier.arrived.store(0, Ordering::Relaxed);
-            match result {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => panic!("a thread of the pool panicked"),
-            }
+            let panic = shared.panic.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("a thread of the pool panicked")));
         }
     }
 }
@@ -192,12 +193,12 @@ impl Drop for Pool {
 }
 
 /// Runs a share; a panic in it breaks the barrier, so that no thread waits for it.
-fn guarded(shared: &Shared, share: impl FnOnce()) -> std::thread::Result<()> {
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(share));
-    if result.is_err() {
-        shared.barrier.broken.store(true, Ordering::Relaxed);
+fn guarded(shared: &Shared, share: impl FnOnce()) {
+    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(share)) {
+        let mut first = shared.panic.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        first.get_or_insert(panic);
+        shared.barrier.broken.store(true, Ordering::Release);
     }
-    result
 }
 
 fn work(shared: &Shared, part: Part) {
@@ -223,8 +224,7 @@ fn work(shared: &Shared, part: Part) {
         if let Some(SentJob(job)) = job {
             // SAFETY: `Pool::run` keeps the job alive until `done` has counted this thread.
             let job = unsafe { &*job };
-            // Told by the thread that called `run`.
-            let _ = guarded(shared, || job(part, &shared.barrier));
+            guarded(shared, || job(part, &shared.barrier));
         }
         shared.done.fetch_add(1, Ordering::Release);
     }

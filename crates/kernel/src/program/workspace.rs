@@ -4,7 +4,7 @@ mod numbers;
 
 use std::sync::Arc;
 
-use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
+use super::buffer::{AnyBuffer, Buffer, Role};
 use super::error::{AccessError, NonFinite};
 use super::layout::{Layout, extent, layouts};
 use super::operation::{Scalar, read, write};
@@ -45,8 +45,6 @@ impl Default for RunOptions {
 pub struct Workspace<S: Scalar> {
     program: Program,
     arenas: Vec<Arena<S>>,
-    /// The program's buffers, with the rows that threads need.
-    buffers: Vec<BufferInfo>,
     partitions: Vec<Partition>,
     /// Where buffers lie, and the plans that follow, before and after an odd number of carries: carried inputs and outputs
     /// change places, and nothing is copied.
@@ -58,6 +56,8 @@ pub struct Workspace<S: Scalar> {
     pool: Arc<Pool>,
     machine: Machine,
     derived: bool,
+    /// Inputs whose cotangents nothing writes.
+    unwritten: Vec<usize>,
     /// Scratch memory, one for each thread that runs arenas of its own.
     scratch: Vec<Aligned<S>>,
 }
@@ -159,7 +159,6 @@ impl<S: Scalar> Workspace<S> {
         let scratches = if side_by_side == 0 { 1 } else { pool.threads() };
         let mut workspace = Workspace {
             arenas,
-            buffers,
             partitions,
             sides,
             side: 0,
@@ -168,6 +167,7 @@ impl<S: Scalar> Workspace<S> {
             pool,
             machine: Machine { isa: options.isa, width: options.width },
             derived: options.derived,
+            unwritten: planner::unwritten(inner),
             scratch: (0..scratches).map(|_| Aligned::zeros(scratch)).collect(),
             program: program.clone(),
         };
@@ -225,6 +225,9 @@ impl<S: Scalar> Workspace<S> {
     /// It uses the values that the last forward pass has left.
     pub fn pullback(&mut self) {
         self.run(Pass::Pullback);
+        for i in 0..self.unwritten.len() {
+            self.clear(self.unwritten[i]);
+        }
     }
 
     fn run(&mut self, pass: Pass) {
@@ -314,7 +317,16 @@ impl<S: Scalar> Workspace<S> {
         Ok(())
     }
 
+    /// Is it a buffer of this program, with values of this type?
+    fn knows<T: Value>(&self, id: usize) -> Result<(), AccessError> {
+        match self.program.inner.buffers.get(id) {
+            Some(info) if info.numbers == T::LEN => Ok(()),
+            _ => Err(AccessError::OtherProgram),
+        }
+    }
+
     fn get<T: Value>(&self, id: usize, world: usize, bars: bool) -> Result<Vec<With<T, S>>, AccessError> {
+        self.knows::<T>(id)?;
         let (arena, world, layout) = self.find(id, world)?;
         let arena = &self.arenas[arena];
         let array = if bars { arena.bars.pointer } else { arena.values.pointer };
@@ -335,6 +347,7 @@ impl<S: Scalar> Workspace<S> {
         buffer: Buffer<T>,
         values: &[With<T, S>],
     ) -> Result<(), AccessError> {
+        self.knows::<T>(buffer.id)?;
         let info = &self.program.inner.buffers[buffer.id];
         if !matches!(info.role, Role::Input | Role::Parameter) {
             return Err(AccessError::Computed { buffer: info.name.clone() });
@@ -368,6 +381,7 @@ impl<S: Scalar> Workspace<S> {
         buffer: Buffer<T>,
         bars: &[With<T, S>],
     ) -> Result<(), AccessError> {
+        self.knows::<T>(buffer.id)?;
         if !self.program.inner.outputs.contains(&buffer.id) {
             let buffer = self.program.inner.buffers[buffer.id].name.clone();
             return Err(AccessError::NoOutput { buffer });
@@ -423,7 +437,7 @@ impl<S: Scalar> Workspace<S> {
     /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
     pub fn state_len(&self) -> usize {
         let inner = &self.program.inner;
-        let one = |&(b, _): &(usize, usize)| extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
+        let one = |&(b, _): &(usize, usize)| self.carried_extent(b);
         inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
     }
 
@@ -455,13 +469,18 @@ impl<S: Scalar> Workspace<S> {
         Ok(())
     }
 
+    /// How many numbers of the arena a carried input takes, without the rows that threads need.
+    fn carried_extent(&self, b: usize) -> usize {
+        extent(&self.program.inner.buffers[b], &self.layouts()[b], self.side_by_side)
+    }
+
     /// Visits the carried inputs in pieces: where a piece lies in memory and in a state, and how long it is.
     fn each_carried(&self, visit: &(dyn Fn(*mut S, usize, usize) + Sync)) {
         let walk = |part: Part| {
             let mut at = 0;
             for arena in &self.arenas {
                 for &(b, _) in &self.program.inner.carried {
-                    let numbers = extent(&self.buffers[b], &self.layouts()[b], self.side_by_side);
+                    let numbers = self.carried_extent(b);
                     let range = part.range(numbers, 1024);
                     let buffer = arena.values.pointer.wrapping_add(self.layouts()[b].offset + range.start);
                     visit(buffer, at + range.start, range.len());

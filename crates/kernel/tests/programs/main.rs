@@ -12,3 +12,8 @@ mod rollout;
 mod solve;
 mod subject;
 mod trees;
+
+#[test]
+fn the_cuda_text_of_these_kernels_is_right() {
+    println!("{}", pullback_kernel::cuda::check::all().expect("the kernels' CUDA text"));
+}

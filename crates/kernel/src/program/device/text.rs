@@ -66,6 +66,10 @@ impl Text {
                 text.stage::<S>(inner, k, p, &plans[k], worlds, &mut source)?;
             }
         }
+        let most = text.launches.iter().flatten().map(|launch| launch.count).fold(text.ints.len, usize::max);
+        if most > u32::MAX as usize {
+            return Err(DeviceError::TooLarge { count: most });
+        }
         text.source = source.text().to_owned();
         Ok(text)
     }
@@ -109,7 +113,7 @@ impl Text {
                     R = S::C_NAME,
                     scratch = total.scratch,
                     stride = count * worlds,
-                    past_continue = past.replace("return", "continue"),
+                    past_continue = past.map_or_else(String::new, |past| format!("if ({past}) continue; ")),
                 );
                 self.launch(p, &name, &function::<S>(&name, &body), numbers * worlds, source);
                 continue;
@@ -150,11 +154,11 @@ impl Text {
         Ok(())
     }
 
-    /// `if (...) return;` for elements that a world's list does not have.
-    fn past_the_end(&self, info: &StageInfo, worlds: usize) -> String {
-        let Count::List { list, .. } = info.count else { return String::new() };
+    /// The condition of elements that a world's list does not have; none if there is no list.
+    fn past_the_end(&self, info: &StageInfo, worlds: usize) -> Option<String> {
+        let Count::List { list, .. } = info.count else { return None };
         let world = if worlds > 0 { format!(" + w * {}u", self.ints.list_stride) } else { String::new() };
-        format!("if (e >= ints[{}u{world}]) return;\n", self.ints.lists[list].count)
+        Some(format!("e >= ints[{}u{world}]", self.ints.lists[list].count))
     }
 
     fn sweep<S: DeviceFloat>(
@@ -185,7 +189,9 @@ impl Text {
                 layout.stride
             );
         }
-        let past = self.past_the_end(info, worlds).replace("return;", &format!("{{ {zeros}return; }}"));
+        let past = self
+            .past_the_end(info, worlds)
+            .map_or_else(String::new, |past| format!("if ({past}) {{ {zeros}return; }}\n"));
         let Count::Levels { forest, upwards, .. } = info.count else {
             let body = format!("{split}{past}{element}");
             return self.launch(

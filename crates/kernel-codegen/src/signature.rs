@@ -205,8 +205,22 @@ fn refuse_borrows(ty: &Type) -> Result<()> {
         )),
         Type::Group(group) => refuse_borrows(&group.elem),
         Type::Paren(paren) => refuse_borrows(&paren.elem),
+        Type::Path(path) if path.path.get_ident().is_some_and(is_number) => Err(Error::new_spanned(
+            ty,
+            "a kernel's numbers are its scalar: write `R` (and `usize` for an index)",
+        )),
+        Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "Vec") => {
+            Err(Error::new_spanned(ty, "a kernel's arrays have a fixed size: write `[R; N]`"))
+        }
         Type::Array(array) => refuse_borrows(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(refuse_borrows),
         _ => Ok(()),
     }
+}
+
+/// A number or a truth value that is not the kernel's scalar.
+fn is_number(ident: &Ident) -> bool {
+    const OTHERS: [&str; 13] =
+        ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "bool"];
+    OTHERS.iter().any(|name| ident == name)
 }

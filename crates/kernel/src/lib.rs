@@ -4,6 +4,18 @@
 // Generated code names this crate from outside; inside, it is its own outside.
 extern crate self as pullback_kernel;
 
+/// `main` prints errors by `Debug`: these say there what they say to people.
+macro_rules! debug_as_display {
+    ($($error:ty),*) => {$(
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+pub(crate) use debug_as_display;
+
 pub mod cuda;
 pub mod gradcheck;
 mod kernel;

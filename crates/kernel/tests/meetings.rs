@@ -8,7 +8,13 @@ use pullback_kernel::program::{AccessError, BuildError};
 /// Linear, so that cotangents are whole numbers, and any that is lost or counted twice shows.
 #[kernel]
 fn sum<R: Real>(own: R, at: [R; 2], again: [R; 2], other: [R; 2], all: R) -> R {
-    own + 2.0 * at[0] + 3.0 * at[1] + 5.0 * again[0] + 7.0 * again[1] + 11.0 * other[0] + 13.0 * other[1] + 0.5 * all
+    own + 2.0 * at[0]
+        + 3.0 * at[1]
+        + 5.0 * again[0]
+        + 7.0 * again[1]
+        + 11.0 * other[0]
+        + 13.0 * other[1]
+        + 0.5 * all
 }
 
 #[kernel]

@@ -77,7 +77,7 @@ pub fn expression(expr: &Expr) -> Error {
             return Error::new_spanned(
                 name,
                 format!(
-                    "kernels call functions, not methods: write `{name}(...)` with the value as first argument"
+                    "kernels call functions, not methods: write `{name}(...)` with the value as first argument, if there is such a builtin or kernel"
                 ),
             );
         }

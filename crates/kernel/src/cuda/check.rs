@@ -205,7 +205,8 @@ fn ptx(text: &str) -> Result<Option<usize>, CheckError> {
         (None, None) => Ok(None),
         (Some(_), _) => {
             let options = Compile { fmad: false, cache: Cache::none(), ..Compile::default() };
-            let image = compile(text, Target::Ptx(90), &options).map_err(|e| CheckError::Tool(e.to_string()))?;
+            let image =
+                compile(text, Target::Ptx(90), &options).map_err(|e| CheckError::Tool(e.to_string()))?;
             Ok(Some(image.bytes().len()))
         }
     }

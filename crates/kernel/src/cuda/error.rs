@@ -4,7 +4,7 @@ use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::CUresult;
 
 /// A failure of a CUDA device, of its compiler, or of how they were asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There is no NVIDIA driver.
@@ -187,6 +187,8 @@ impl Error {
 pub(super) fn message(error: DriverError) -> String {
     error.error_string().map_or_else(|_| String::from("unknown error"), |s| s.to_string_lossy().into_owned())
 }
+
+crate::debug_as_display!(Error);
 
 #[cfg(test)]
 mod tests {

@@ -42,7 +42,9 @@ impl Stage for Copy {
                         match pass {
                             Pass::Forward => *context.values.add(y) = *context.values.add(x),
                             Pass::Pullback if from.first => *context.bars.add(x) = *context.bars.add(y),
-                            Pass::Pullback => *context.bars.add(x) = *context.bars.add(x) + *context.bars.add(y),
+                            Pass::Pullback => {
+                                *context.bars.add(x) = *context.bars.add(x) + *context.bars.add(y)
+                            }
                         }
                     }
                 }

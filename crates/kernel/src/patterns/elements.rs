@@ -57,7 +57,13 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
     const ACTIVE: bool = ACTIVE;
 
     fn info(&self) -> PortInfo {
-        PortInfo { buffer: self.buffer, reach: Reach::At(self.table), active: ACTIVE, numbers: T::LEN, arity: N }
+        PortInfo {
+            buffer: self.buffer,
+            reach: Reach::At(self.table),
+            active: ACTIVE,
+            numbers: T::LEN,
+            arity: N,
+        }
     }
     fn rebind(&mut self, buffer: usize) {
         self.buffer = buffer;

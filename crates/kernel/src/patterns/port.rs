@@ -89,6 +89,10 @@ impl<S> Context<'_, S> {
 ///
 /// # Safety
 /// Both stay inside the arrays that the context and the connection describe, for elements up to the padded count.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how the kernel sees a buffer",
+    note = "write `b.own()`, `b.at(corners)` or `b.shared()` for a buffer `b`, and `i.own()` for indices"
+)]
 pub unsafe trait Input: Copy + Send + Sync + 'static {
     /// What it gives the kernel.
     type Value: Argument;
@@ -147,6 +151,10 @@ pub trait Output: Input {}
 ///
 /// # Safety
 /// As for [`Input`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tuple of ports",
+    note = "write a tuple with one port for each argument of the kernel, also for one: `(a.own(),)`"
+)]
 pub unsafe trait Inputs: Copy + Send + Sync + 'static {
     /// What they give the kernel.
     type Values: Argument;

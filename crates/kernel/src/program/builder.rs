@@ -423,8 +423,11 @@ impl Builder {
         let spreads = |port: &PortInfo| matches!(port.reach, Reach::At(_) | Reach::Parent { .. });
         let meets = |i: usize| {
             let port = &ports[i];
-            let earlier = ports[..i].iter().filter(|p| p.active && p.reach != Reach::Index && of(p) == of(port));
-            port.active && port.reach != Reach::Index && earlier.into_iter().any(|p| spreads(p) || spreads(port))
+            let earlier =
+                ports[..i].iter().filter(|p| p.active && p.reach != Reach::Index && of(p) == of(port));
+            port.active
+                && port.reach != Reach::Index
+                && earlier.into_iter().any(|p| spreads(p) || spreads(port))
         };
         (0..ports.len()).filter(|&i| meets(i)).map(|i| (i, ports[i].buffer)).collect()
     }
@@ -534,7 +537,10 @@ macro_rules! results {
             type Ports = ($(Own<$name, true>,)+);
             #[allow(non_snake_case)]
             fn declare(builder: &mut Builder, names: &str, len: usize) -> (Self::Buffers, Self::Ports) {
-                // Where there are too few names, the last ones are numbered.
+                let (found, wanted) = (names.split(',').count(), [$(stringify!($name)),+].len());
+                if found != wanted {
+                    builder.fail(BuildError::Names { names: names.to_owned(), found, wanted });
+                }
                 let mut names = names.split(',').map(str::trim).map(str::to_owned);
                 let mut k = 0;
                 let mut next = || {

@@ -18,7 +18,7 @@ use crate::{Value, With};
 use text::{Launch, SUM_THREADS, Text, positions, vertices_of};
 
 /// Why a program cannot run on a GPU.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum DeviceError {
     /// CUDA says no.
     #[error(transparent)]
@@ -39,6 +39,8 @@ pub enum DeviceError {
         operation: String,
     },
 }
+
+crate::debug_as_display!(DeviceError);
 
 /// A number that GPUs compute with: `f32` or `f64`.
 pub trait DeviceFloat: Float + super::Scalar + Plain {}

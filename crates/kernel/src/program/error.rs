@@ -1,7 +1,7 @@
 //! What can be wrong with a program or its use.
 
 /// Why a program cannot be built.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum BuildError {
     /// Two buffers have one name.
     #[error("two buffers are named `{name}`: give each its own name")]
@@ -95,6 +95,18 @@ pub enum BuildError {
         /// The input.
         input: String,
     },
+    /// A kernel's results have other names than there are results.
+    #[error(
+        "`{names}` names {found} buffers, and the kernel has {wanted} results: name each, divided by commas"
+    )]
+    Names {
+        /// The names.
+        names: String,
+        /// How many there are.
+        found: usize,
+        /// How many results the kernel has.
+        wanted: usize,
+    },
     /// A handle of another program.
     #[error("`{operation}`: an argument is a buffer or a table of another program")]
     OtherProgram {
@@ -133,7 +145,7 @@ pub enum BuildError {
 }
 
 /// Why values cannot be set or read.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum AccessError {
     /// The wrong number of values.
     #[error("buffer `{buffer}` has {wanted} values, and {found} were given")]
@@ -195,7 +207,7 @@ pub enum AccessError {
 }
 
 /// A number that is none, and where it was first made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("operation `{operation}` made {what} of `{buffer}[{element}]` not finite (world {world})")]
 pub struct NonFinite {
     /// The operation that made it.
@@ -209,3 +221,5 @@ pub struct NonFinite {
     /// `the value`, or `the cotangent`.
     pub what: &'static str,
 }
+
+crate::debug_as_display!(BuildError, AccessError, NonFinite);

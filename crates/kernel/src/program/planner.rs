@@ -174,9 +174,11 @@ pub fn check_fragments(
     roles: &[StageRole],
 ) -> Result<(), BuildError> {
     let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
-    let of = |role: StageRole| infos.iter().zip(roles).filter(move |(_, r)| **r == role).map(|(info, _)| info);
+    let of =
+        |role: StageRole| infos.iter().zip(roles).filter(move |(_, r)| **r == role).map(|(info, _)| info);
     let varies = varying(buffers, &infos, roles);
-    let inside: Vec<usize> = of(StageRole::Replaced).flat_map(|i| i.outputs.iter().map(|p| p.buffer)).collect();
+    let inside: Vec<usize> =
+        of(StageRole::Replaced).flat_map(|i| i.outputs.iter().map(|p| p.buffer)).collect();
     let reads = |info: &StageInfo, b: usize| info.inputs.iter().any(|p| p.active && sources(p).contains(&b));
     let error = |what: &'static str, b: usize| {
         Err(BuildError::FragmentForgets { what, buffer: buffers[b].name.clone() })

@@ -335,9 +335,9 @@ impl<S: Scalar> Workspace<S> {
         Ok((0..len).map(|i| unsafe { read::<T, S>(array, layout, i, world) }).collect())
     }
 
-    /// Sets an input or parameter.
+    /// Sets an input or parameter, in every world of a batch.
     pub fn write<T: Value>(&mut self, buffer: Buffer<T>, values: &[With<T, S>]) -> Result<(), AccessError> {
-        self.write_in(0, buffer, values)
+        (0..self.worlds).try_for_each(|world| self.write_in(world, buffer, values))
     }
 
     /// Sets an input or parameter in one world.
@@ -355,7 +355,7 @@ impl<S: Scalar> Workspace<S> {
         self.set::<T>(buffer.id, world, values, false)
     }
 
-    /// The values of a buffer.
+    /// The values of a buffer, in the first world of a batch.
     pub fn read<B: AnyBuffer>(&self, buffer: B) -> Vec<With<B::Item, S>> {
         self.get::<B::Item>(buffer.id(), 0, false).unwrap_or_default()
     }
@@ -369,9 +369,9 @@ impl<S: Scalar> Workspace<S> {
         self.get::<B::Item>(buffer.id(), world, false)
     }
 
-    /// Sets the cotangent of an output. To be done before every pullback.
+    /// Sets the cotangent of an output, in every world of a batch. To be done before every pullback.
     pub fn seed<T: Value>(&mut self, buffer: Buffer<T>, bars: &[With<T, S>]) -> Result<(), AccessError> {
-        self.seed_in(0, buffer, bars)
+        (0..self.worlds).try_for_each(|world| self.seed_in(world, buffer, bars))
     }
 
     /// Sets the cotangent of an output in one world.
@@ -389,7 +389,7 @@ impl<S: Scalar> Workspace<S> {
         self.set::<T>(buffer.id, world, bars, true)
     }
 
-    /// The cotangents of a buffer.
+    /// The cotangents of a buffer, in the first world of a batch.
     pub fn bars<T: Value>(&self, buffer: Buffer<T>) -> Vec<With<T, S>> {
         self.get::<T>(buffer.id, 0, true).unwrap_or_default()
     }
@@ -428,10 +428,17 @@ impl<S: Scalar> Workspace<S> {
         self.side = 1 - self.side;
     }
 
-    /// The cotangents of inputs become those of the outputs of the step before, in all worlds. What the inputs' hold then
-    /// is of no use, and neither are values: [`Workspace::load_state`] sets those of the step before.
+    /// The cotangents of inputs become those of the outputs of the step before, in all worlds; those of other outputs become
+    /// zero. What the inputs' hold then is of no use, and neither are values: [`Workspace::load_state`] and
+    /// [`Workspace::forward`] make those of the step before.
     pub fn carry_back(&mut self) {
         self.side = 1 - self.side;
+        for i in 0..self.program.inner.outputs.len() {
+            let output = self.program.inner.outputs[i];
+            if self.program.inner.carried.iter().all(|&(_, carried)| carried != output) {
+                self.clear(output);
+            }
+        }
     }
 
     /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.

@@ -44,7 +44,13 @@ pub trait Machine<S> {
     /// How far its numbers may be from Rust's: units in the last place, or relative to the largest of the result.
     fn tolerance(exact: bool) -> Tolerance;
     /// The result, and the arguments' cotangents, of the functions `name` and `name_back`.
-    fn run(&self, name: &str, shape: &Shape, inputs: &Flat<S>, y_bar: &[S]) -> Result<(Flat<S>, Vec<S>), CheckError>;
+    fn run(
+        &self,
+        name: &str,
+        shape: &Shape,
+        inputs: &Flat<S>,
+        y_bar: &[S],
+    ) -> Result<(Flat<S>, Vec<S>), CheckError>;
 }
 
 /// How far two numbers may be apart.
@@ -98,7 +104,8 @@ impl<S: Ulps + std::panic::RefUnwindSafe> Compare<'_, S> {
             points += 1;
             let ((c_y, c_j), c_x_bar) = machine.run(&name, self.shape, &inputs, &y_bar)?;
             if j != c_j {
-                let difference = format!("{} forward: indices {j:?} in Rust, {c_j:?} in C++", self.kernel.name);
+                let difference =
+                    format!("{} forward: indices {j:?} in Rust, {c_j:?} in C++", self.kernel.name);
                 found.differences.push(difference);
             }
             self.numbers::<M>("forward", &inputs, &y, &c_y, found);

@@ -39,7 +39,13 @@ impl<S: Ulps + Plain> Machine<S> for Gpu {
         Tolerance::Relative(if size_of::<S>() == 8 { 1e-12 } else { 1e-5 })
     }
 
-    fn run(&self, name: &str, shape: &Shape, inputs: &Flat<S>, y_bar: &[S]) -> Result<(Flat<S>, Vec<S>), CheckError> {
+    fn run(
+        &self,
+        name: &str,
+        shape: &Shape,
+        inputs: &Flat<S>,
+        y_bar: &[S],
+    ) -> Result<(Flat<S>, Vec<S>), CheckError> {
         let run = || -> Result<(Flat<S>, Vec<S>), Error> {
             // At least one number each: a kernel may have no indices.
             let padded = |numbers: &[S]| [numbers, &[S::default()]].concat();

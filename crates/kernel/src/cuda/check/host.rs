@@ -65,7 +65,13 @@ impl<S: Ulps> Machine<S> for Host {
         Tolerance::Ulps(if exact { 0 } else { LIBRARY_ULPS })
     }
 
-    fn run(&self, name: &str, shape: &Shape, inputs: &Flat<S>, y_bar: &[S]) -> Result<(Flat<S>, Vec<S>), CheckError> {
+    fn run(
+        &self,
+        name: &str,
+        shape: &Shape,
+        inputs: &Flat<S>,
+        y_bar: &[S],
+    ) -> Result<(Flat<S>, Vec<S>), CheckError> {
         let missing = |e: libloading::Error| tool(name, &e);
         // SAFETY: the types are those of the text that `source` writes.
         let forward: Symbol<ForwardFn<S>> = unsafe { self.library.get(name.as_bytes()) }.map_err(missing)?;

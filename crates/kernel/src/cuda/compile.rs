@@ -7,7 +7,7 @@ use super::error::Error;
 use super::nvrtc::{NAME, Nvrtc};
 
 /// How to compile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compile {
     /// Contract further multiplications and additions into one operation than the kernels' own fused ones: other bits than
     /// on the CPU.
@@ -16,12 +16,6 @@ pub struct Compile {
     pub arguments: Vec<String>,
     /// Where compiled kernels are kept.
     pub cache: Cache,
-}
-
-impl Default for Compile {
-    fn default() -> Self {
-        Compile { fmad: false, arguments: Vec::new(), cache: Cache::from_environment() }
-    }
 }
 
 /// What to compile for; the number is ten times the major plus the minor compute capability (90: Hopper).

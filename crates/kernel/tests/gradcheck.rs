@@ -130,11 +130,11 @@ fn a_wrong_second_order_is_found() {
 #[test]
 fn differences_in_place_of_a_pullback_are_found() {
     fn by_differences(x: &[f64], y_bar: &[f64]) -> Vec<f64> {
-        let columns = differences(x, 1e-5, SINES.forward);
+        let columns = differences(x, |x| 1e-5 * x.abs().max(1.0), SINES.forward);
         columns.iter().map(|column| column.iter().zip(y_bar).map(|(d, b)| d * b).sum()).collect()
     }
     fn dual(x: &[f64], x_dot: &[f64]) -> Vec<f64> {
-        let columns = differences(x, 1e-5, SINES.forward);
+        let columns = differences(x, |x| 1e-5 * x.abs().max(1.0), SINES.forward);
         (0..x.len()).map(|k| columns.iter().zip(x_dot).map(|(column, d)| column[k] * d).sum()).collect()
     }
     // Both are exactly adjoint and exactly equal to the differences.

@@ -244,8 +244,8 @@ fn too_large() {
     let most = "entries: at most 1073741759 fit";
     let n = u32::MAX as usize;
     assert_eq!(mistake(|p| _ = p.input::<f64>("x", n)), format!("`x` has 4294967295 {most}"));
-    assert_eq!(mistake(|p| _ = p.list::<2>("l", n / 2, 3)), format!("`l` has 4294967294 {most}"));
-    assert_eq!(mistake(|p| _ = p.list::<1>("l", 1, n)), format!("`l` has 4294967295 {most}"));
+    assert_eq!(mistake(|p| _ = p.list::<2>("l", n / 2, 3)), format!("`l` has 4294967297 {most}"));
+    assert_eq!(mistake(|p| _ = p.list::<1>("l", 1, n)), format!("`l` has 4294967296 {most}"));
     assert_eq!(mistake(|p| _ = p.list::<2>("l", usize::MAX, 1)), format!("`l` has {} {most}", usize::MAX));
     assert_eq!(mistake(|p| _ = p.corners::<1>("c", &[], n)), format!("`c` has 4294967295 {most}"));
 }

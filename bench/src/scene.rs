@@ -20,34 +20,44 @@ const FRICTION_STIFFNESS: f64 = 1.0e3;
 const FRICTION: f64 = 0.5;
 const GRAVITY: f64 = -9.8;
 
+/// A vertex: where it is [m], and how fast it moves [m/s]. In one value, so that elements reach both at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
+#[repr(C)]
+pub struct Particle<R = f64> {
+    /// Position.
+    pub x: Vec3<R>,
+    /// Velocity.
+    pub v: Vec3<R>,
+}
+
 /// Corner forces [N] of a stable neo-Hookean tetrahedron (Smith, de Goes, Kim 2018), with B the inverse of its rest
 /// edges [1/m] and `volume` its rest volume [m³]:
 /// P = μ (1 - 1/(I_C + 1)) F + λ (J - α) cof F + damping dF/dt,  α = 1 + 3μ/(4λ);  forces are columns of -volume P Bᵀ
 #[kernel]
 pub fn tet_force<R: Real>(
-    x: [Vec3<R>; 4],
-    v: [Vec3<R>; 4],
+    p: [Particle<R>; 4],
     b: Mat3<R>,
     volume: R,
     mu: R,
     lambda: R,
     damping: R,
 ) -> [Vec3<R>; 4] {
-    let f = mat3(x[1] - x[0], x[2] - x[0], x[3] - x[0]) * b;
-    let f_dot = mat3(v[1] - v[0], v[2] - v[0], v[3] - v[0]) * b;
+    let f = mat3(p[1].x - p[0].x, p[2].x - p[0].x, p[3].x - p[0].x) * b;
+    let f_dot = mat3(p[1].v - p[0].v, p[2].v - p[0].v, p[3].v - p[0].v) * b;
     let cof = cofactors(f);
     let j = dot(f.x, cof.x);
     let alpha = 1.0 + 0.75 * mu / lambda;
     // -volume P: the volume scales three numbers instead of nine.
     let shear = mu * (1.0 - 1.0 / (contract(f, f) + 1.0));
-    let p = f * (-volume * shear) + f_dot * (-volume * damping) + cof * (-volume * lambda * (j - alpha));
-    let h = p * transpose(b);
+    let stress = f * (-volume * shear) + f_dot * (-volume * damping) + cof * (-volume * lambda * (j - alpha));
+    let h = stress * transpose(b);
     [-(h.x + h.y + h.z), h.x, h.y, h.z]
 }
 
 /// Ground contact, then v' = v + dt (f/m + g), x' = x + dt v'. An inverse mass of zero holds a vertex still.
 #[kernel]
-pub fn advance<R: Real>(x: Vec3<R>, v: Vec3<R>, f: Vec3<R>, inverse_mass: R, dt: R) -> (Vec3<R>, Vec3<R>) {
+pub fn advance<R: Real>(p: Particle<R>, f: Vec3<R>, inverse_mass: R, dt: R) -> Particle<R> {
+    let (x, v) = (p.x, p.v);
     let depth = min(x.y - GROUND, 0.0);
     let mut force = f;
     if depth < 0.0 {
@@ -59,7 +69,7 @@ pub fn advance<R: Real>(x: Vec3<R>, v: Vec3<R>, f: Vec3<R>, inverse_mass: R, dt:
     }
     let gravity = if inverse_mass > 0.0 { GRAVITY } else { 0.0 };
     let v_next = v + (force * inverse_mass + vec3(0.0, gravity, 0.0)) * dt;
-    (x + v_next * dt, v_next)
+    Particle { x: x + v_next * dt, v: v_next }
 }
 
 /// A block of cells, each split into five tetrahedra.
@@ -71,6 +81,14 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// The vertices at rest, as particles in single precision.
+    #[must_use]
+    pub fn at_rest(&self) -> Vec<Particle<f32>> {
+        let still = Vec3::default();
+        let single = |v: &Vec3| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 };
+        self.vertices.iter().map(|v| Particle { x: single(v), v: still }).collect()
+    }
+
     /// `nx` × `ny` × `nz` cells.
     #[must_use]
     pub fn block([nx, ny, nz]: [usize; 3]) -> Mesh {
@@ -127,14 +145,10 @@ fn edges(vertices: &[Vec3], tet: [usize; 4]) -> Mat3 {
 pub struct Tets {
     /// The program.
     pub program: Program,
-    /// Positions [m].
-    pub x: Buffer<Vec3>,
-    /// Velocities [m/s].
-    pub v: Buffer<Vec3>,
-    /// Positions after the step.
-    pub x_next: Buffer<Vec3>,
-    /// Velocities after the step.
-    pub v_next: Buffer<Vec3>,
+    /// The vertices.
+    pub particles: Buffer<Particle>,
+    /// The vertices after the step.
+    pub next: Buffer<Particle>,
 }
 
 /// One semi-implicit step of the mesh.
@@ -146,7 +160,7 @@ pub fn step(mesh: &Mesh) -> Result<Tets, BuildError> {
         mesh.vertices.iter().map(|v| if v.x == 0.0 { 0.0 } else { 1.0 / MASS }).collect();
 
     let mut p = Program::builder();
-    let (x, v) = (p.input::<Vec3>("x", n), p.input::<Vec3>("v", n));
+    let particles = p.input::<Particle>("particles", n);
     let rest = p.constant::<Mat3>("rest inverse", &rest);
     let volume = p.constant::<f64>("volume", &volumes);
     let inverse_mass = p.constant::<f64>("inverse mass", &inverse_masses);
@@ -159,13 +173,11 @@ pub fn step(mesh: &Mesh) -> Result<Tets, BuildError> {
     let force = p.elements::<tet_force, Vec3, 4>(
         "force",
         tets,
-        (x.at(tets), v.at(tets), rest.own(), volume.own(), mu.shared(), lambda.shared(), damping.shared()),
+        (particles.at(tets), rest.own(), volume.own(), mu.shared(), lambda.shared(), damping.shared()),
     );
-    let (x_next, v_next) =
-        p.map::<advance>("x next, v next", (x.own(), v.own(), force.own(), inverse_mass.own(), dt.shared()));
-    p.carry(x, x_next);
-    p.carry(v, v_next);
-    Ok(Tets { program: p.finish()?, x, v, x_next, v_next })
+    let next = p.map::<advance>("next", (particles.own(), force.own(), inverse_mass.own(), dt.shared()));
+    p.carry(particles, next);
+    Ok(Tets { program: p.finish()?, particles, next })
 }
 
 #[cfg(test)]
@@ -194,7 +206,7 @@ mod tests {
         for (height, scale) in [(0.5, 1.0), (-0.2, 1.0), (-0.2, 1e4)] {
             let x = Vec3 { x: 0.1, y: height, z: 0.2 };
             let v = Vec3 { x: v.x * scale, z: v.z * scale, ..v };
-            gradcheck::kernel::<advance>(&(x, v, f, 10.0, 0.01)).expect("advance");
+            gradcheck::kernel::<advance>(&(Particle { x, v }, f, 10.0, 0.01)).expect("advance");
         }
     }
 

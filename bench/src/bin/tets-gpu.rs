@@ -7,7 +7,6 @@ use std::sync::Arc;
 use pullback_bench::row;
 use pullback_bench::scene::{Mesh, Tets, step};
 use pullback_kernel::cuda::{Device, Memory};
-use pullback_kernel::prelude::*;
 use pullback_kernel::program::DeviceError;
 
 const CASES: [[usize; 3]; 4] = [[20, 10, 10], [50, 20, 20], [100, 50, 40], [200, 100, 100]];
@@ -54,12 +53,10 @@ struct Case {
 
 fn run(tets: &Tets, mesh: &Mesh, device: &Arc<Device>) -> Result<Case, DeviceError> {
     let w = tets.program.on_device::<f32>(device)?;
-    let start: Vec<Vec3<f32>> =
-        mesh.vertices.iter().map(|v| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 }).collect();
-    w.write(0, tets.x, &start)?;
+    let start = mesh.at_rest();
+    w.write(0, tets.particles, &start)?;
     w.forward()?;
-    w.seed(0, tets.x_next, &start)?;
-    w.seed(0, tets.v_next, &start)?;
+    w.seed(0, tets.next, &start)?;
     let free = device.free_memory()?;
     let repeats = if mesh.corners.len() > 100_000 { 20 } else { 200 };
     // The best of several: one pass after the other, as in a rollout.

@@ -1,6 +1,6 @@
 //! Stable neo-Hookean tetrahedra on a semi-implicit step with a ground penalty: Pullback's side of the benchmark.
 
-use pullback_bench::scene::{Mesh, Tets, step};
+use pullback_bench::scene::{Mesh, Particle, Tets, step};
 use pullback_bench::{measure, quick, row};
 use pullback_kernel::prelude::*;
 
@@ -57,15 +57,12 @@ fn rates(
     options: RunOptions,
 ) -> Result<Rates, Box<dyn std::error::Error>> {
     let mut w = tets.program.workspace::<f32>(options);
-    let start: Vec<Vec3<f32>> =
-        mesh.vertices.iter().map(|v| Vec3 { x: v.x as f32, y: v.y as f32, z: v.z as f32 }).collect();
-    let still = vec![Vec3::default(); start.len()];
+    let start = mesh.at_rest();
     let mut states = vec![vec![0.0f32; w.state_len()]; steps];
     let seconds = if quick() { 0.1 } else { 0.5 };
 
     let forward = measure(seconds, || {
-        w.write(tets.x, &start).expect("as many as there are vertices");
-        w.write(tets.v, &still).expect("as many as there are vertices");
+        w.write(tets.particles, &start).expect("as many as there are vertices");
         for state in &mut states {
             w.save_state(state).expect("as long as the state");
             w.forward();
@@ -73,18 +70,17 @@ fn rates(
         }
     });
     // The last carry made it the input of a step that is not taken.
-    let last = w.read(tets.x);
-    let seed: Vec<Vec3<f32>> = last.iter().map(|x| *x * 2.0).collect();
+    let last = w.read(tets.particles);
+    let seed: Vec<_> = last.iter().map(|p| Particle { x: p.x * 2.0, v: Vec3::default() }).collect();
     let pullback = measure(seconds, || {
-        w.seed(tets.x_next, &seed).expect("as many as there are vertices");
-        w.seed(tets.v_next, &still).expect("as many as there are vertices");
+        w.seed(tets.next, &seed).expect("as many as there are vertices");
         for state in states.iter().rev() {
             w.load_state(state).expect("as long as the state");
             w.pullback();
             w.carry_back();
         }
     });
-    let gradient = w.bars(tets.x_next);
-    let gradient_norm = gradient.iter().map(|g| f64::from(dot(*g, *g))).sum::<f64>().sqrt();
+    let gradient = w.bars(tets.next);
+    let gradient_norm = gradient.iter().map(|g| f64::from(dot(g.x, g.x))).sum::<f64>().sqrt();
     Ok(Rates { forward: steps as f64 / forward, pullback: steps as f64 / pullback, gradient_norm })
 }

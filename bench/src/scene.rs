@@ -199,8 +199,9 @@ mod tests {
             y: Vec3 { x: 0.1, y: 0.9, z: 0.3 },
             z: Vec3 { x: -0.2, y: 0.1, z: 1.2 },
         };
-        gradcheck::kernel::<tet_force>(&(corners(0.3), corners(1.1), b, 0.4, 3.0, 2.0, 0.5))
-            .expect("tet_force");
+        let (x, v) = (corners(0.3), corners(1.1));
+        let particles = [0, 1, 2, 3].map(|k| Particle { x: x[k], v: v[k] });
+        gradcheck::kernel::<tet_force>(&(particles, b, 0.4, 3.0, 2.0, 0.5)).expect("tet_force");
         let (v, f) = (Vec3 { x: 1e-4, y: 0.2, z: -1e-4 }, Vec3 { x: 1.0, y: 2.0, z: 3.0 });
         // Above the ground, in it with friction below its limit, and above its limit.
         for (height, scale) in [(0.5, 1.0), (-0.2, 1.0), (-0.2, 1e4)] {

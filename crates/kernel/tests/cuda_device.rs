@@ -150,7 +150,7 @@ fn compiles_without_a_gpu_and_finds_it_again() -> Check {
             Target::Cubin(_) => assert_eq!(&first.bytes()[..4], b"\x7fELF"),
         }
     }
-    let other = Compile { fmad: false, ..scratch.options() };
+    let other = Compile { fmad: true, ..scratch.options() };
     assert!(!compile(KERNELS, Target::Ptx(90), &other)?.cached());
     assert!(!compile(KERNELS, Target::Ptx(90), &Compile { cache: Cache::none(), ..other })?.cached());
     Ok(())

@@ -76,6 +76,7 @@ fn rates(
         w.seed(tets.next, &seed).expect("as many as there are vertices");
         for state in states.iter().rev() {
             w.load_state(state).expect("as long as the state");
+            // No `forward`: the step is linear in the forces, so that no pullback reads their values.
             w.pullback();
             w.carry_back();
         }

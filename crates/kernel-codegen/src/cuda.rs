@@ -5,95 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, Member, Path, Type};
 
 use crate::ir::*;
 use crate::reverse::{Addition, Define, From, Touched, inner_variables, reverse};
 use crate::signature::Signature;
-
-/// C++ with holes.
-#[derive(Default)]
-pub struct Text {
-    parts: Vec<Part>,
-}
-
-enum Part {
-    Text(String),
-    /// A `Piece` of the runtime, and how a person should read it.
-    Hole(TokenStream, String),
-}
-
-impl Text {
-    fn hole(piece: TokenStream, readable: String) -> Text {
-        Text { parts: vec![Part::Hole(piece, readable)] }
-    }
-
-    fn push(&mut self, other: Text) {
-        for part in other.parts {
-            match (self.parts.last_mut(), part) {
-                (Some(Part::Text(last)), Part::Text(text)) => last.push_str(&text),
-                (_, part) => self.parts.push(part),
-            }
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
-    /// The `Piece`s as tokens.
-    pub fn pieces(&self) -> TokenStream {
-        let pieces = self.parts.iter().map(|part| match part {
-            Part::Text(text) => quote! { ::pullback_kernel::rt::Piece::Text(#text) },
-            Part::Hole(piece, _) => piece.clone(),
-        });
-        quote! { &[#(#pieces),*] }
-    }
-
-    pub fn readable(&self) -> String {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text) => text.as_str(),
-                Part::Hole(_, readable) => readable.as_str(),
-            })
-            .collect()
-    }
-}
-
-/// Joins strings and `Text`s: `text!["a", b, "c"]`.
-macro_rules! text {
-    ($($part:expr),* $(,)?) => {{
-        let mut text = Text::default();
-        $(text.push($part.into());)*
-        text
-    }};
-}
-
-impl std::convert::From<&str> for Text {
-    fn from(text: &str) -> Text {
-        text.to_owned().into()
-    }
-}
-
-impl std::convert::From<String> for Text {
-    fn from(text: String) -> Text {
-        Text { parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] } }
-    }
-}
-
-fn join(parts: impl IntoIterator<Item = Text>) -> Text {
-    let mut text = Text::default();
-    for (i, part) in parts.into_iter().enumerate() {
-        if i > 0 {
-            text.push(", ".into());
-        }
-        text.push(part);
-    }
-    text
-}
+use crate::text::{Text, join, text};
 
 /// Lines indented by the braces around them, for people.
 pub fn indented(text: &str) -> String {

@@ -10,6 +10,7 @@ use crate::ir::Body;
 use crate::lower;
 use crate::rust::Rust;
 use crate::signature::Signature;
+use crate::text::Text;
 
 /// What was read of a kernel.
 struct Parsed {
@@ -41,13 +42,13 @@ fn parse(attributes: TokenStream, item: TokenStream) -> Result<Parsed> {
 
 pub fn readable_cuda(attributes: TokenStream, item: TokenStream) -> Result<String> {
     let parsed = parse(attributes, item)?;
-    let text = cuda_text(&parsed).iter().map(cuda::Text::readable).collect::<Vec<_>>().join("\n");
+    let text = cuda_text(&parsed).iter().map(Text::readable).collect::<Vec<_>>().join("\n");
     let name = parsed.item.sig.ident.to_string();
     Ok(cuda::indented(&text.replace('@', name.trim_start_matches("r#"))))
 }
 
 /// The forward pass (none for a primitive) and the pullback.
-fn cuda_text(parsed: &Parsed) -> Vec<cuda::Text> {
+fn cuda_text(parsed: &Parsed) -> Vec<Text> {
     let signature = &parsed.signature;
     let mut texts = Vec::new();
     if let Some(body) = &parsed.body {
@@ -124,7 +125,7 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
 
     let place = place();
     let text = cuda_text(&parsed);
-    let pieces = text.iter().map(cuda::Text::pieces);
+    let pieces = text.iter().map(Text::pieces);
     let primitive = signature.options.primitive;
     let doc_type =
         format!(" The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");

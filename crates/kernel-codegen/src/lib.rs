@@ -17,6 +17,7 @@ mod lower;
 mod reverse;
 mod rust;
 mod signature;
+mod text;
 mod value;
 
 use proc_macro2::TokenStream;

@@ -8,7 +8,7 @@ use super::error::BuildError;
 use super::operation::{ByHand, Count, Erased, Operation};
 use super::plan::TableRef;
 use super::table::{Forest, Table};
-use super::{Inner, Program, StageRole, planner};
+use super::{Inner, Program, StageRole, checks, flow};
 use crate::patterns::copy::Copy;
 use crate::patterns::elements::{At, Corners};
 use crate::patterns::fragment::{Identity, OwnBar};
@@ -484,7 +484,7 @@ impl Builder {
             let gathered = self.buffers[input].gathered || self.buffers[output].gathered;
             (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
         }
-        planner::check(&self.buffers, &self.stages, &self.roles, &self.tables, &self.lists)?;
+        checks::check(&self.buffers, &self.stages, &self.roles, &self.tables, &self.lists)?;
         let written = |b: usize| self.stages.iter().any(|s| s.info().outputs.iter().any(|p| p.buffer == b));
         for info in self.outputs.iter().filter(|&&b| !written(b)).map(|&b| &self.buffers[b]) {
             if info.role == Role::Computed {
@@ -492,8 +492,8 @@ impl Builder {
                 return Err(BuildError::ReadBeforeWritten { operation, buffer });
             }
         }
-        planner::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
-        let live = planner::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
+        checks::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
+        let live = flow::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {
                 buffers: self.buffers,

@@ -5,8 +5,10 @@
 
 mod buffer;
 mod builder;
+mod checks;
 mod device;
 mod error;
+mod flow;
 pub(crate) mod layout;
 pub(crate) mod operation;
 pub(crate) mod plan;

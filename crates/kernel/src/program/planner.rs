@@ -1,13 +1,13 @@
-//! Checks a program, and lays out what its operations need in one workspace.
+//! Lays out what the operations of a program need in one workspace.
 
 use super::buffer::{BufferInfo, Role};
-use super::error::BuildError;
+use super::flow::ends_in_bar;
 use super::layout::{Layout, padded};
-use super::operation::{Count, Erased, StageInfo};
+use super::operation::{Count, StageInfo};
 use super::plan::{
     ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum,
 };
-use super::table::{Partition, Table};
+use super::table::Partition;
 use super::{Inner, StageRole};
 use crate::patterns::port::{PortInfo, Reach};
 
@@ -23,238 +23,6 @@ pub enum DeviceKind {
 
 /// Levels of a tree at least this wide on average are worth a barrier each.
 const WIDE_LEVEL: usize = 256;
-
-/// Every buffer has one writer, that comes before its readers, and the lengths fit.
-pub fn check(
-    buffers: &[BufferInfo],
-    stages: &[Box<dyn Erased>],
-    roles: &[StageRole],
-    tables: &[Table],
-    lists: &[Table],
-) -> Result<(), BuildError> {
-    let mut writers: Vec<Option<String>> = buffers
-        .iter()
-        .map(|b| (b.role != Role::Computed).then(|| format!("its caller ({:?})", b.role)))
-        .collect();
-    for k in in_order(roles) {
-        let info = stages[k].info();
-        for port in info.outputs.iter().filter(|p| p.reach != Reach::OwnBar) {
-            if let Some(first) = &writers[port.buffer] {
-                return Err(BuildError::TwoWriters {
-                    buffer: buffers[port.buffer].name.clone(),
-                    first: first.clone(),
-                    second: info.name.clone(),
-                });
-            }
-        }
-        let own: Vec<usize> =
-            info.outputs.iter().filter(|p| p.reach != Reach::OwnBar).map(|p| p.buffer).collect();
-        for (i, port) in info.inputs.iter().enumerate() {
-            check_length(buffers, tables, lists, &info, port, info.arguments.get(i).copied().unwrap_or("?"))?;
-            // A tree's nodes read what other nodes of the same operation write.
-            let read = match port.reach {
-                Reach::Index => continue,
-                Reach::Parent { root, .. } => root,
-                Reach::Children { .. } => continue,
-                _ => port.buffer,
-            };
-            if writers[read].is_none() || own.contains(&read) {
-                return Err(BuildError::ReadBeforeWritten {
-                    operation: info.name.clone(),
-                    buffer: buffers[read].name.clone(),
-                });
-            }
-        }
-        for port in info.outputs.iter().filter(|p| p.reach != Reach::OwnBar) {
-            writers[port.buffer] = Some(info.name.clone());
-        }
-    }
-    Ok(())
-}
-
-/// The stages in the order in which they were added: those of fragments' own pullbacks are kept in reverse.
-fn in_order(roles: &[StageRole]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..roles.len()).collect();
-    let mut from = 0;
-    while from < roles.len() {
-        let run = roles[from..].iter().take_while(|r| **r == StageRole::InPullback).count();
-        order[from..from + run].reverse();
-        from += run.max(1);
-    }
-    order
-}
-
-fn check_length(
-    buffers: &[BufferInfo],
-    tables: &[Table],
-    lists: &[Table],
-    info: &StageInfo,
-    port: &PortInfo,
-    argument: &str,
-) -> Result<(), BuildError> {
-    let (wanted, why) = match port.reach {
-        Reach::Own => (info.count.capacity(), "one for each element"),
-        Reach::At(TableRef::Fixed(i)) => (tables[i].vertices, "one for each vertex"),
-        Reach::At(TableRef::List(i)) => (lists[i].vertices, "one for each vertex"),
-        Reach::Shared => (1, "one for all elements"),
-        Reach::Parent { root, .. } => {
-            let found = buffers[root].len;
-            if found == 1 {
-                return Ok(());
-            }
-            return Err(length_error(info, "the roots' parent", &buffers[root], 1, "one for all roots"));
-        }
-        _ => return Ok(()),
-    };
-    if let Reach::At(table) = port.reach {
-        check_table(tables, lists, info, table, argument)?;
-    }
-    if buffers[port.buffer].len == wanted {
-        return Ok(());
-    }
-    Err(length_error(info, argument, &buffers[port.buffer], wanted, why))
-}
-
-/// A table of other elements than the operation's would be read past its end.
-fn check_table(
-    tables: &[Table],
-    lists: &[Table],
-    info: &StageInfo,
-    table: TableRef,
-    argument: &str,
-) -> Result<(), BuildError> {
-    let (operation, argument) = (info.name.clone(), argument.to_owned());
-    match (table, info.count) {
-        (TableRef::Fixed(i), Count::Fixed(wanted) | Count::Levels { nodes: wanted, .. }) => {
-            let (buffer, found) = (tables[i].name.clone(), tables[i].count);
-            if found == wanted {
-                return Ok(());
-            }
-            let why = "one set of corners for each element";
-            Err(BuildError::Length { operation, argument, buffer, found, wanted, why })
-        }
-        (TableRef::List(i), Count::List { list, .. }) if i == list => Ok(()),
-        // How many elements a list has now says nothing of another table.
-        (table, count) => {
-            let table = match table {
-                TableRef::Fixed(i) => tables[i].name.clone(),
-                TableRef::List(i) => lists[i].name.clone(),
-            };
-            let over = match count {
-                Count::List { list, .. } => format!("`{}`", lists[list].name),
-                Count::Fixed(n) | Count::Levels { nodes: n, .. } => format!("{n} elements"),
-            };
-            Err(BuildError::OtherTable { operation, argument, table, over })
-        }
-    }
-}
-
-fn length_error(
-    info: &StageInfo,
-    argument: &str,
-    buffer: &BufferInfo,
-    wanted: usize,
-    why: &'static str,
-) -> BuildError {
-    BuildError::Length {
-        operation: info.name.clone(),
-        argument: argument.to_owned(),
-        buffer: buffer.name.clone(),
-        found: buffer.len,
-        wanted,
-        why,
-    }
-}
-
-/// A fragment's own pullback starts from every result that is used, and ends at every input that varies.
-pub fn check_fragments(
-    buffers: &[BufferInfo],
-    outputs: &[usize],
-    stages: &[Box<dyn Erased>],
-    roles: &[StageRole],
-) -> Result<(), BuildError> {
-    let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
-    let of =
-        |role: StageRole| infos.iter().zip(roles).filter(move |(_, r)| **r == role).map(|(info, _)| info);
-    let varies = varying(buffers, &infos, roles);
-    let inside: Vec<usize> =
-        of(StageRole::Replaced).flat_map(|i| i.outputs.iter().map(|p| p.buffer)).collect();
-    let reads = |info: &StageInfo, b: usize| info.inputs.iter().any(|p| p.active && sources(p).contains(&b));
-    let error = |what: &'static str, b: usize| {
-        Err(BuildError::FragmentForgets { what, buffer: buffers[b].name.clone() })
-    };
-    for &b in &inside {
-        let used = outputs.contains(&b) || of(StageRole::Both).any(|info| reads(info, b));
-        let taken = of(StageRole::InPullback)
-            .any(|info| info.inputs.iter().any(|p| p.reach == Reach::OwnBar && p.buffer == b));
-        if used && !taken {
-            return error("does not start from `bar` of", b);
-        }
-    }
-    for b in (0..buffers.len()).filter(|b| varies[*b] && !inside.contains(b)) {
-        let read = of(StageRole::Replaced).any(|info| reads(info, b));
-        let given = of(StageRole::InPullback)
-            .any(|info| info.outputs.iter().any(|p| p.reach == Reach::OwnBar && p.buffer == b));
-        if read && !given {
-            return error("does not end with `add_to_bar` of", b);
-        }
-    }
-    Ok(())
-}
-
-/// Which buffers depend on an input or a parameter.
-fn varying(buffers: &[BufferInfo], infos: &[StageInfo], roles: &[StageRole]) -> Vec<bool> {
-    let mut varies: Vec<bool> =
-        buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Parameter)).collect();
-    for (info, _) in infos.iter().zip(roles).filter(|(_, role)| **role != StageRole::InPullback) {
-        if info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b])) {
-            info.outputs.iter().for_each(|p| varies[p.buffer] = true);
-        }
-    }
-    varies
-}
-
-/// Which operations the pullback runs: those on a way from an input or parameter to an output.
-pub fn live(
-    buffers: &[BufferInfo],
-    outputs: &[usize],
-    stages: &[Box<dyn Erased>],
-    roles: &[StageRole],
-) -> Vec<bool> {
-    let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
-    let backwards = |k: usize| roles[k] != StageRole::InPullback;
-    let varies = varying(buffers, &infos, roles);
-    let mut wanted: Vec<bool> = (0..buffers.len()).map(|b| outputs.contains(&b)).collect();
-    let mut live = vec![false; stages.len()];
-    for (k, info) in infos.iter().enumerate().rev() {
-        if !backwards(k) {
-            // A fragment's own pullback is one whole, and runs if the fragment's would.
-            live[k] = true;
-            continue;
-        }
-        live[k] = info.outputs.iter().any(|p| wanted[p.buffer])
-            && info.inputs.iter().any(|p| p.active && sources(p).iter().any(|&b| varies[b]));
-        if live[k] {
-            for port in info.inputs.iter().filter(|p| p.active) {
-                sources(port).iter().for_each(|&b| wanted[b] = true);
-            }
-        }
-    }
-    live
-}
-
-fn ends_in_bar(info: &StageInfo) -> bool {
-    info.outputs.first().is_some_and(|port| port.reach == Reach::OwnBar)
-}
-
-/// The buffers that a port reads.
-fn sources(port: &PortInfo) -> Vec<usize> {
-    match port.reach {
-        Reach::Index => Vec::new(),
-        Reach::Parent { root, .. } => vec![root, port.buffer],
-        _ => vec![port.buffer],
-    }
-}
 
 /// How many rows threads need beyond the vertices of each buffer, for `threads` that share the tables so.
 pub fn extra_rows(inner: &Inner, partitions: &[Partition], threads: usize) -> Vec<usize> {
@@ -281,44 +49,6 @@ pub fn extra_rows(inner: &Inner, partitions: &[Partition], threads: usize) -> Ve
         (extra[input], extra[output]) = (rows, rows);
     }
     extra
-}
-
-/// The buffers whose cotangents the pullback computes, in the order in which they are complete, and by which operations.
-pub fn makers_of_bars(inner: &Inner) -> Vec<(String, usize)> {
-    let mut made: Vec<(String, usize)> = Vec::new();
-    for k in (0..inner.stages.len()).rev().filter(|&k| inner.live[k]) {
-        let info = inner.stages[k].info();
-        // A fragment's own pullback makes cotangents where it ends.
-        let ports = match inner.roles[k] {
-            StageRole::Both => info.inputs.iter(),
-            StageRole::Replaced => continue,
-            StageRole::InPullback if ends_in_bar(&info) => info.outputs.iter(),
-            StageRole::InPullback => continue,
-        };
-        for port in ports.filter(|p| p.active) {
-            let buffer = match port.reach {
-                // A tree's messages stay in its slots.
-                Reach::Index | Reach::Children { .. } => continue,
-                Reach::Parent { root, .. } => root,
-                _ => port.buffer,
-            };
-            // A sum is not complete before its last term, and any of them may have spoilt it.
-            let operation = match made.iter().position(|(_, b)| *b == buffer) {
-                Some(i) if made[i].0 == info.name => continue,
-                Some(i) => format!("{}` or `{}", made.remove(i).0, info.name),
-                None => info.name.clone(),
-            };
-            made.push((operation, buffer));
-        }
-    }
-    made
-}
-
-/// Inputs whose cotangents nothing writes in the pullback: they stay zero, wherever carried buffers lie.
-pub fn unwritten(inner: &Inner) -> Vec<usize> {
-    let written = makers_of_bars(inner);
-    let is_input = |b: &usize| inner.buffers[*b].role == Role::Input && !inner.outputs.contains(b);
-    (0..inner.buffers.len()).filter(is_input).filter(|b| written.iter().all(|(_, w)| w != b)).collect()
 }
 
 /// The plans of all operations in one pass, for `worlds` side by side (0: one alone).
@@ -406,8 +136,9 @@ fn plan(
         Pass::Forward => (inputs..ports.len()).collect(),
         Pass::Pullback => (0..inputs).filter(|&i| ports[i].active).collect(),
     };
-    let mut first =
-        |buffer: usize| -> bool { pass == Pass::Forward || !std::mem::replace(&mut written[buffer], true) };
+    // What runs forwards is the only writer of its buffers, but where a fragment's own pullback adds to a cotangent.
+    let to_bars = run == Pass::Pullback || ends_in_bar(&info);
+    let mut first = |buffer: usize| -> bool { !to_bars || !std::mem::replace(&mut written[buffer], true) };
     let mut layout_plan = Scratch { plan: &mut plan, worlds, next: 0 };
     // In the order in which they write: elements' own values, then sums.
     for &i in &scattering {

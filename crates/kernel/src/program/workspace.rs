@@ -12,7 +12,7 @@ use super::plan::{Context, Machine, Pass, PassPlan};
 use super::planner::DeviceKind;
 use super::pool::{Part, Pool};
 use super::table::{Partition, Table};
-use super::{List, Program, StageRole, planner};
+use super::{List, Program, StageRole, flow, planner};
 use crate::scalar::lanes::{Isa, Width};
 use crate::{Value, With};
 
@@ -167,7 +167,7 @@ impl<S: Scalar> Workspace<S> {
             pool,
             machine: Machine { isa: options.isa, width: options.width },
             derived: options.derived,
-            unwritten: planner::unwritten(inner),
+            unwritten: flow::unwritten(inner),
             scratch: (0..scratches).map(|_| Aligned::zeros(scratch)).collect(),
             program: program.clone(),
         };
@@ -549,7 +549,7 @@ impl<S: Scalar> Workspace<S> {
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
         if bars {
-            made.extend(planner::makers_of_bars(inner));
+            made.extend(flow::makers_of_bars(inner));
         } else {
             for (_, info) in
                 infos.iter().enumerate().filter(|(k, _)| inner.roles[*k] != StageRole::InPullback)

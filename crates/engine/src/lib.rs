@@ -1,0 +1,1 @@
+//! The engine of Pullback: model, state, step, rollout, each with its pullback.

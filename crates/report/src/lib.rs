@@ -1,0 +1,1 @@
+//! What a run leaves behind: tables, arrays and a page with plots.

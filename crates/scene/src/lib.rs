@@ -1,0 +1,1 @@
+//! Scenes and problems: files to typed descriptions, with errors that name the line and the fix.

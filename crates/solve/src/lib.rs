@@ -1,0 +1,1 @@
+//! Losses, optimisers, problems and diagnostics over rollouts.

@@ -1,1 +1,18 @@
 //! The engine of Pullback: model, state, step, rollout, each with its pullback.
+
+mod error;
+pub mod force;
+mod integrate;
+mod model;
+pub mod names;
+pub mod particles;
+pub mod rollout;
+mod step;
+pub mod stepper;
+
+pub use error::Error;
+pub use model::Model;
+pub use names::{Control, Params, State};
+pub use pullback_scene::{Integrator, Memory, Snapshots};
+pub use rollout::{Gradient, Loss, Options, Rollout, Start};
+pub use step::{Scheme, Step};

@@ -6,6 +6,7 @@
 mod buffer;
 mod builder;
 mod checks;
+mod dependence;
 mod device;
 mod error;
 mod flow;

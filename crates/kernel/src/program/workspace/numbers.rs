@@ -1,7 +1,7 @@
 //! Buffers of any type as flat arrays of numbers: value by value, without padding.
 
 use super::super::operation::{BufferUse, Scalar};
-use super::{AccessError, Machine, Role, RunOptions, Workspace};
+use super::{AccessError, Layout, Machine, Role, RunOptions, Workspace};
 
 impl<S: Scalar> Workspace<S> {
     /// Sets an input or parameter in one world, from its numbers.
@@ -44,18 +44,61 @@ impl<S: Scalar> Workspace<S> {
     }
 
     pub(crate) fn numbers(&self, id: usize, world: usize, bars: bool) -> Result<Vec<S>, AccessError> {
+        let info = &self.program.inner.buffers[id];
+        let mut numbers = vec![S::default(); info.len * info.numbers];
+        self.get_numbers(id, world, bars, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// [`Workspace::read_numbers`] into memory of the caller.
+    pub fn read_numbers_into(
+        &self,
+        world: usize,
+        buffer: impl Into<BufferUse>,
+        numbers: &mut [S],
+    ) -> Result<(), AccessError> {
+        self.get_numbers(buffer.into().id, world, false, numbers)
+    }
+
+    /// [`Workspace::bar_numbers`] into memory of the caller.
+    pub fn bar_numbers_into(
+        &self,
+        world: usize,
+        buffer: impl Into<BufferUse>,
+        numbers: &mut [S],
+    ) -> Result<(), AccessError> {
+        self.get_numbers(buffer.into().id, world, true, numbers)
+    }
+
+    /// Where the buffer starts in one world's arena, if `found` is how many numbers it has.
+    fn place(
+        &self,
+        id: usize,
+        world: usize,
+        bars: bool,
+        found: usize,
+    ) -> Result<(*mut S, Layout), AccessError> {
         let (arena, lane, layout) = self.find(id, world)?;
+        let info = &self.program.inner.buffers[id];
+        let wanted = info.len * info.numbers;
+        if wanted != found {
+            return Err(AccessError::Length { buffer: info.name.clone(), wanted, found });
+        }
         let arena = &self.arenas[arena];
         let array = if bars { arena.bars.pointer } else { arena.values.pointer };
-        let info = &self.program.inner.buffers[id];
-        let mut numbers = Vec::with_capacity(info.len * info.numbers);
-        for e in 0..info.len {
-            for c in 0..info.numbers {
+        Ok((array.wrapping_add(lane), layout))
+    }
+
+    fn get_numbers(&self, id: usize, world: usize, bars: bool, numbers: &mut [S]) -> Result<(), AccessError> {
+        let (array, layout) = self.place(id, world, bars, numbers.len())?;
+        for (e, value) in numbers.chunks_exact_mut(self.program.inner.buffers[id].numbers).enumerate() {
+            let from = array.wrapping_add(layout.at(e));
+            for (c, number) in value.iter_mut().enumerate() {
                 // SAFETY: a number of the buffer.
-                numbers.push(unsafe { array.add(layout.at(e) + c * layout.stride + lane).read() });
+                *number = unsafe { from.add(c * layout.stride).read() };
             }
         }
-        Ok(numbers)
+        Ok(())
     }
 
     pub(crate) fn set_numbers(
@@ -65,20 +108,55 @@ impl<S: Scalar> Workspace<S> {
         numbers: &[S],
         bars: bool,
     ) -> Result<(), AccessError> {
-        let (arena, lane, layout) = self.find(id, world)?;
-        let info = &self.program.inner.buffers[id];
-        let (wanted, found) = (info.len * info.numbers, numbers.len());
-        if wanted != found {
-            return Err(AccessError::Length { buffer: info.name.clone(), wanted, found });
-        }
-        let arena = &mut self.arenas[arena];
-        let array = if bars { arena.bars.pointer } else { arena.values.pointer };
-        for (i, &number) in numbers.iter().enumerate() {
-            let at = layout.at(i / info.numbers) + i % info.numbers * layout.stride + lane;
-            // SAFETY: a number of the buffer.
-            unsafe { array.add(at).write(number) };
+        let (array, layout) = self.place(id, world, bars, numbers.len())?;
+        for (e, value) in numbers.chunks_exact(self.program.inner.buffers[id].numbers).enumerate() {
+            let to = array.wrapping_add(layout.at(e));
+            for (c, number) in value.iter().enumerate() {
+                // SAFETY: a number of the buffer.
+                unsafe { to.add(c * layout.stride).write(*number) };
+            }
         }
         Ok(())
+    }
+
+    /// How many numbers [`Workspace::save_values`] writes: all values of all worlds, padding included.
+    pub fn values_len(&self) -> usize {
+        self.arenas.iter().map(|arena| arena.values.lines.len() * 64 / size_of::<S>()).sum()
+    }
+
+    /// Copies all values, those between operations included: a pullback after [`Workspace::load_values`] needs no forward
+    /// pass. Carries must stand as they did ([`Workspace::carry`] an even number of times in between).
+    pub fn save_values(&self, values: &mut [S]) -> Result<(), AccessError> {
+        self.check_values_len(values.len())?;
+        let mut rest = values;
+        for arena in &self.arenas {
+            let (now, later) = rest.split_at_mut(arena.values.lines.len() * 64 / size_of::<S>());
+            // SAFETY: as many numbers as the arena holds, and nobody writes to it while it is borrowed.
+            unsafe { now.as_mut_ptr().copy_from_nonoverlapping(arena.values.pointer, now.len()) };
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Sets all values to what [`Workspace::save_values`] wrote.
+    pub fn load_values(&mut self, values: &[S]) -> Result<(), AccessError> {
+        self.check_values_len(values.len())?;
+        let mut rest = values;
+        for arena in &mut self.arenas {
+            let (now, later) = rest.split_at(arena.values.lines.len() * 64 / size_of::<S>());
+            // SAFETY: as many numbers as the arena holds, and it is borrowed alone.
+            unsafe { arena.values.pointer.copy_from_nonoverlapping(now.as_ptr(), now.len()) };
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn check_values_len(&self, found: usize) -> Result<(), AccessError> {
+        let wanted = self.values_len();
+        if wanted == found {
+            return Ok(());
+        }
+        Err(AccessError::Length { buffer: "all values".into(), wanted, found })
     }
 
     /// Another workspace of the same program, with the same lists, inputs and parameters in another scalar.

@@ -1,0 +1,143 @@
+//! What can go wrong in the engine.
+
+use pullback_kernel::program::{AccessError, BuildError, NonFinite};
+use pullback_scene::Invalid;
+
+use crate::names::NameError;
+
+/// An error of the engine: what, where, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A scene that makes no sense.
+    #[error("{}: {}; {}", .0.path, .0.what, .0.fix)]
+    Scene(Invalid),
+    /// Two things with one name.
+    #[error("two things are called `{name}`: give one of them another name")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A force asked for what it had not declared.
+    #[error("a force asked for the {what} `{key}`, which nothing declares{}", hint(.nearest))]
+    NoSuchInput {
+        /// `param` or `control`.
+        what: &'static str,
+        /// What was asked for.
+        key: String,
+        /// The nearest that there are.
+        nearest: Vec<String>,
+    },
+    /// A force asked for a vector where there are scalars, or the other way round.
+    #[error("a force asked for the {what} `{key}` with another type than it was declared with")]
+    WrongType {
+        /// `param` or `control`.
+        what: &'static str,
+        /// What was asked for.
+        key: String,
+    },
+    /// A name or value that is not there, or does not fit.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A force made a program that does not fit together.
+    #[error("the step cannot be built: {0}")]
+    Build(#[from] BuildError),
+    /// Memory was used wrongly: a bug in the engine.
+    #[error("the step cannot be run: {0}")]
+    Access(#[from] AccessError),
+    /// A time step or a number of steps that makes no sense.
+    #[error("{what} is {found}: {wanted}")]
+    Scheme {
+        /// Which setting.
+        what: &'static str,
+        /// What it is.
+        found: String,
+        /// What it has to be.
+        wanted: &'static str,
+    },
+    /// A number that is not one was made.
+    #[error("step {step}{}: {source}", in_world(.world))]
+    NotFinite {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// By which operation, and where.
+        source: NonFinite,
+    },
+    /// An implicit step has no solution that Newton's method found.
+    #[error(
+        "step {step}{}: the implicit step did not converge: residual {residual:.1e} m/s after {iterations} iterations; take a smaller time step or more substeps",
+        in_world(.world)
+    )]
+    NotConverged {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// How far from a solution.
+        residual: f64,
+        /// How often it tried.
+        iterations: usize,
+    },
+    /// The matrix of an implicit step cannot be inverted.
+    #[error("step {step}: the matrix of the implicit step is singular; take a smaller time step")]
+    Singular {
+        /// In which step.
+        step: usize,
+    },
+    /// What the reversible integrator cannot do.
+    #[error("{0}")]
+    Reversible(String),
+    /// A budget that is too small.
+    #[error(
+        "{bytes} bytes do not suffice: this rollout needs at least {needed} bytes, and {all} to keep every step"
+    )]
+    Budget {
+        /// What was given.
+        bytes: usize,
+        /// The least.
+        needed: usize,
+        /// What keeping every step needs.
+        all: usize,
+    },
+    /// Vectors of another size.
+    #[error("{what}: {wanted} numbers are wanted, and {found} were given")]
+    Length {
+        /// Which vector.
+        what: &'static str,
+        /// How many it should have.
+        wanted: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// A number that is not one was given.
+    #[error("{what}: number {index} is {value}; all must be finite")]
+    StartNotFinite {
+        /// Which vector.
+        what: &'static str,
+        /// Which of its numbers.
+        index: usize,
+        /// What it is.
+        value: f64,
+    },
+    /// A pullback without a forward pass.
+    #[error("there is nothing to pull back: run the rollout forward first")]
+    NothingToPullBack,
+}
+
+impl From<Invalid> for Error {
+    fn from(invalid: Invalid) -> Self {
+        Error::Scene(invalid)
+    }
+}
+
+fn hint(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!("; there are `{}`", names.join("`, `")),
+    }
+}
+
+fn in_world(world: &Option<usize>) -> String {
+    world.map_or(String::new(), |world| format!(" of world {world}"))
+}

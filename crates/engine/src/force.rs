@@ -1,0 +1,162 @@
+//! Forces and constraints: what a model is composed of.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::Builder;
+
+use crate::error::Error;
+use crate::names::Block;
+
+/// A force on the particles: the params and controls that it reads, and the operations that compute it.
+///
+/// Adding one to a model is all that it takes: every integrator, memory, loss and optimiser then knows it. See
+/// `examples/custom_force.rs`.
+pub trait Force: Debug + Send + Sync + 'static {
+    /// The params that it reads.
+    fn params(&self) -> Vec<Block> {
+        Vec::new()
+    }
+
+    /// The controls that it reads.
+    fn controls(&self) -> Vec<Block> {
+        Vec::new()
+    }
+
+    /// The force on each particle [N], at the positions, velocities and time of the site.
+    fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error>;
+
+    /// Its potential energy [J], one number, if it has one.
+    fn energy(&self, _site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
+        Ok(None)
+    }
+
+    /// Is it the gradient of its potential, and nothing else? Then it keeps the energy of the world.
+    fn conservative(&self) -> bool {
+        false
+    }
+}
+
+/// A constraint on the accelerations of particles.
+pub trait Constraint: Debug + Send + Sync + 'static {
+    /// The accelerations [m/s²] that it leaves of these.
+    fn constrain(&self, site: &mut Site<'_>, acceleration: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error>;
+}
+
+/// The buffers of a step that the caller sets.
+#[derive(Clone, Debug)]
+pub(crate) struct Inputs {
+    pub x: Buffer<Vec3>,
+    pub v: Buffer<Vec3>,
+    pub time: Buffer<f64>,
+    /// Params and controls by key: their place in the layouts, and the buffer.
+    pub params: HashMap<String, AnyNumber>,
+    pub controls: HashMap<String, AnyNumber>,
+}
+
+/// A buffer of scalars, vectors or quaternions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AnyNumber {
+    Scalar(Buffer<f64>),
+    Vector(Buffer<Vec3>),
+    Quaternion(Buffer<Quat>),
+}
+
+/// Values that params and controls can have: `f64`, [`Vec3`], [`Quat`].
+pub trait Number: Value + Sized {
+    #[doc(hidden)]
+    fn of(buffer: Slot) -> Option<Buffer<Self>>;
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Slot(pub(crate) AnyNumber);
+
+macro_rules! number {
+    ($($ty:ty, $variant:ident;)*) => {$(
+        impl Number for $ty {
+            fn of(slot: Slot) -> Option<Buffer<Self>> {
+                match slot.0 {
+                    AnyNumber::$variant(buffer) => Some(buffer),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+number! {
+    f64, Scalar;
+    Vec3, Vector;
+    Quat, Quaternion;
+}
+
+/// Where forces are evaluated: a program in the making, and the buffers to read.
+pub struct Site<'a> {
+    /// The program: apply kernels to buffers with it.
+    pub program: &'a mut Builder,
+    /// Positions [m].
+    pub x: Buffer<Vec3>,
+    /// Velocities [m/s].
+    pub v: Buffer<Vec3>,
+    pub(crate) inputs: &'a Inputs,
+    /// How many particles.
+    pub particles: usize,
+    /// Which evaluation of the step this is: names differ by it.
+    pub(crate) evaluation: String,
+    /// How long after the start of the step [s].
+    pub(crate) delay: f64,
+    pub(crate) time: Option<Buffer<f64>>,
+}
+
+/// `t + delay`
+#[kernel]
+fn later<R: Real>(time: R, delay: R) -> R {
+    time + delay
+}
+
+impl Site<'_> {
+    /// A name for a buffer that this evaluation alone has.
+    pub fn name(&self, name: &str) -> String {
+        format!("{name}{}", self.evaluation)
+    }
+
+    /// The params with this key, as [`Force::params`] declared them.
+    pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(&self.inputs.params, key, "param")
+    }
+
+    /// The controls with this key, as [`Force::controls`] declared them.
+    pub fn control<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(&self.inputs.controls, key, "control")
+    }
+
+    /// The time [s], one number.
+    pub fn time(&mut self) -> Buffer<f64> {
+        if let Some(time) = self.time {
+            return time;
+        }
+        let time = if self.delay == 0.0 {
+            self.inputs.time
+        } else {
+            let delay = self.program.constant::<f64>(&self.name("delay"), &[self.delay]);
+            let name = self.name("time");
+            self.program.map::<later>(&name, (self.inputs.time.own(), delay.own()))
+        };
+        self.time = Some(time);
+        time
+    }
+}
+
+fn find<T: Number>(
+    slots: &HashMap<String, AnyNumber>,
+    key: &str,
+    what: &'static str,
+) -> Result<Buffer<T>, Error> {
+    let Some(slot) = slots.get(key) else {
+        let mut nearest = crate::names::nearest(key, slots.keys().cloned().collect());
+        nearest.truncate(3);
+        return Err(Error::NoSuchInput { what, key: key.to_owned(), nearest });
+    };
+    T::of(Slot(*slot)).ok_or_else(|| Error::WrongType { what, key: key.to_owned() })
+}

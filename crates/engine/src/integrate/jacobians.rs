@@ -1,0 +1,173 @@
+//! The linear algebra of implicit steps: sparse Jacobians from pushforwards, factorised once for forward and transposed solves.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::sparse::linalg::lu::{LuRef, LuSymbolicParams, NumericLu, SymbolicLu, factorize_symbolic_lu};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+use faer::{Conj, MatMut, Par};
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::AccessError;
+
+use super::sparsity::Sparsity;
+use crate::step::{Io, Step, Unknown};
+
+/// J = ∂residual/∂z of every world, with its factors.
+///
+/// A column of J is a pushforward of the residual. Columns that share no row go together, and all directions of all
+/// worlds are one batch on dual numbers: one forward pass gives all Jacobians.
+pub struct Jacobians {
+    sparsity: Sparsity,
+    io: Io,
+    unknown: Unknown,
+    duals: Workspace<Dual<f64>>,
+    symbolic: SymbolicLu<usize>,
+    numeric: Vec<NumericLu<usize, f64>>,
+    stack: MemBuffer,
+    entries: Vec<f64>,
+    /// Numbers on their way into and out of the batch.
+    numbers: Vec<Dual<f64>>,
+    /// What the residual's directions are, row by row: worlds × directions × size.
+    residuals: Vec<Dual<f64>>,
+    worlds: usize,
+}
+
+impl Jacobians {
+    /// For an implicit step; none for an explicit one.
+    pub fn new(step: &Step, worlds: usize) -> Option<Jacobians> {
+        let unknown = step.io.implicit?;
+        let sparsity = Sparsity::new(&step.program.dependence(unknown.residual, unknown.z));
+        let n = sparsity.size;
+        let pattern = SymbolicSparseColMatRef::new_checked(n, n, &sparsity.starts, None, &sparsity.rows);
+        let symbolic = factorize_symbolic_lu(pattern, LuSymbolicParams::default()).ok()?;
+        let factorise = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
+        let solve = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
+        let most = [n, step.model().params_layout().len(), step.model().control_layout().len(), 1];
+        Some(Jacobians {
+            duals: step.program.batch(worlds * sparsity.count, RunOptions::default()),
+            stack: MemBuffer::new(factorise.or(solve)),
+            numeric: (0..worlds).map(|_| NumericLu::new()).collect(),
+            symbolic,
+            entries: vec![0.0; sparsity.rows.len()],
+            numbers: vec![Dual::default(); most.into_iter().max().unwrap_or(1)],
+            residuals: vec![Dual::default(); sparsity.count * n],
+            io: step.io.clone(),
+            unknown,
+            sparsity,
+            worlds,
+        })
+    }
+
+    /// How many bytes of memory it takes, about.
+    pub fn bytes(&self) -> usize {
+        let entries = self.entries.len();
+        self.duals.bytes()
+            + self.stack.len()
+            + (self.numbers.len() + self.residuals.len()) * size_of::<Dual<f64>>()
+            + entries * (3 * size_of::<usize>())
+            // Factors have more entries than the matrix; how many more, only pivoting tells.
+            + self.worlds * 8 * entries * (size_of::<f64>() + size_of::<usize>())
+    }
+
+    fn write(
+        &mut self,
+        world: usize,
+        buffer: pullback_kernel::program::BufferUse,
+        values: &[f64],
+    ) -> Result<(), AccessError> {
+        let numbers = &mut self.numbers[..values.len()];
+        numbers.iter_mut().zip(values).for_each(|(to, from)| *to = Dual::new(*from, 0.0));
+        for direction in 0..self.sparsity.count {
+            let world = world * self.sparsity.count + direction;
+            self.duals.write_numbers(world, buffer, &self.numbers[..values.len()])?;
+        }
+        Ok(())
+    }
+
+    /// Sets the params of one world.
+    pub fn set_params(&mut self, world: usize, params: &[f64]) -> Result<(), AccessError> {
+        let mut at = 0;
+        for i in 0..self.io.params.len() {
+            let (buffer, len) = self.io.params[i];
+            self.write(world, buffer, &params[at..at + len])?;
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Sets the control of one world.
+    pub fn set_control(&mut self, world: usize, control: &[f64]) -> Result<(), AccessError> {
+        let mut at = 0;
+        for i in 0..self.io.control.len() {
+            let (buffer, len) = self.io.control[i];
+            self.write(world, buffer, &control[at..at + len])?;
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Sets the state at the start of the step, and the time, of one world.
+    pub fn set_state(&mut self, world: usize, state: &[f64], time: f64) -> Result<(), AccessError> {
+        let mut at = 0;
+        for i in 0..self.io.state.len() {
+            let (buffer, len) = self.io.state[i];
+            self.write(world, buffer, &state[at..at + len])?;
+            at += len;
+        }
+        self.write(world, self.io.time.into(), &[time])
+    }
+
+    /// Computes J at `z`, all worlds' one after the other, and factorises it for the worlds that are `wanted`. Says which
+    /// world's cannot be.
+    pub fn factorise(
+        &mut self,
+        z: &[f64],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Result<(), usize>, AccessError> {
+        let (n, count) = (self.sparsity.size, self.sparsity.count);
+        for world in 0..self.worlds {
+            for direction in 0..count {
+                for j in 0..n {
+                    let seed = if self.sparsity.direction_of[j] == direction { 1.0 } else { 0.0 };
+                    self.numbers[j] = Dual::new(z[world * n + j], seed);
+                }
+                self.duals.write_numbers(world * count + direction, self.unknown.z, &self.numbers[..n])?;
+            }
+        }
+        self.duals.forward();
+        for world in (0..self.worlds).filter(|world| wanted(*world)) {
+            for direction in 0..count {
+                let to = &mut self.residuals[direction * n..(direction + 1) * n];
+                self.duals.read_numbers_into(world * count + direction, self.unknown.residual, to)?;
+            }
+            let s = &self.sparsity;
+            for (entry, (&row, &direction)) in self.entries.iter_mut().zip(s.rows.iter().zip(&s.directions)) {
+                *entry = self.residuals[direction * n + row].tangent;
+            }
+            let pattern = SymbolicSparseColMatRef::new_checked(n, n, &s.starts, None, &s.rows);
+            let matrix = SparseColMatRef::new(pattern, &self.entries);
+            let stack = MemStack::new(&mut self.stack);
+            let numeric = &mut self.numeric[world];
+            let factors =
+                self.symbolic.factorize_numeric_lu(numeric, matrix, Par::Seq, stack, Default::default());
+            if factors.is_err() {
+                return Ok(Err(world));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// J⁻¹ b, in place.
+    pub fn solve(&mut self, world: usize, b: &mut [f64]) {
+        let factors = LuRef::new_unchecked(&self.symbolic, &self.numeric[world]);
+        let n = b.len();
+        let b = MatMut::from_column_major_slice_mut(b, n, 1);
+        factors.solve_in_place_with_conj(Conj::No, b, Par::Seq, MemStack::new(&mut self.stack));
+    }
+
+    /// J⁻ᵀ b, in place, by the same factors.
+    pub fn solve_transposed(&mut self, world: usize, b: &mut [f64]) {
+        let factors = LuRef::new_unchecked(&self.symbolic, &self.numeric[world]);
+        let n = b.len();
+        let b = MatMut::from_column_major_slice_mut(b, n, 1);
+        factors.solve_transpose_in_place_with_conj(Conj::No, b, Par::Seq, MemStack::new(&mut self.stack));
+    }
+}

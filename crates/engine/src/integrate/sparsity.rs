@@ -1,0 +1,104 @@
+//! Which columns of a sparse Jacobian can be computed together (Curtis, Powell & Reid 1974).
+
+/// Where a Jacobian of 3×3 blocks is not zero, by columns, and which columns share no row.
+#[derive(Clone, Debug)]
+pub struct Sparsity {
+    /// How many rows and columns.
+    pub size: usize,
+    /// Column j has the entries `starts[j]..starts[j + 1]`.
+    pub starts: Vec<usize>,
+    /// The row of each entry.
+    pub rows: Vec<usize>,
+    /// The direction in which each entry is seen.
+    pub directions: Vec<usize>,
+    /// The direction of each column: those of one direction share no row.
+    pub direction_of: Vec<usize>,
+    /// How many directions.
+    pub count: usize,
+}
+
+impl Sparsity {
+    /// From the values that each value of the residual depends on, three numbers each.
+    pub fn new(depends_on: &[Vec<u32>]) -> Sparsity {
+        let n = depends_on.len();
+        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); n];
+        for (i, columns) in depends_on.iter().enumerate() {
+            columns.iter().for_each(|&j| rows_of[j as usize].push(i));
+        }
+        let colours = colour(depends_on, &rows_of);
+        let mut sparsity = Sparsity {
+            size: 3 * n,
+            starts: vec![0],
+            rows: Vec::new(),
+            directions: Vec::new(),
+            direction_of: Vec::new(),
+            count: 3 * colours.iter().map(|c| c + 1).max().unwrap_or(0),
+        };
+        for j in 0..n {
+            for c in 0..3 {
+                let direction = 3 * colours[j] + c;
+                sparsity.direction_of.push(direction);
+                for &i in &rows_of[j] {
+                    sparsity.rows.extend([3 * i, 3 * i + 1, 3 * i + 2]);
+                    sparsity.directions.extend([direction; 3]);
+                }
+                sparsity.starts.push(sparsity.rows.len());
+            }
+        }
+        sparsity
+    }
+}
+
+/// The least colour for each column that no column with a row in common has, first come, first served.
+fn colour(depends_on: &[Vec<u32>], rows_of: &[Vec<usize>]) -> Vec<usize> {
+    const NONE: usize = usize::MAX;
+    let mut colours = vec![NONE; rows_of.len()];
+    // By which column a colour was last seen to be taken.
+    let mut taken: Vec<usize> = Vec::new();
+    for j in 0..rows_of.len() {
+        for &i in &rows_of[j] {
+            for &k in &depends_on[i] {
+                let colour = colours[k as usize];
+                if colour != NONE {
+                    taken[colour] = j;
+                }
+            }
+        }
+        let free = taken.iter().position(|&by| by != j);
+        colours[j] = free.unwrap_or(taken.len());
+        if free.is_none() {
+            taken.push(NONE);
+        }
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_a_direction_share_no_row() {
+        // A ring of 7 with one chord.
+        let n = 7u32;
+        let mut depends_on: Vec<Vec<u32>> = (0..n).map(|i| vec![i, (i + 1) % n, (i + n - 1) % n]).collect();
+        depends_on[0].push(3);
+        depends_on[3].push(0);
+        depends_on.iter_mut().for_each(|d| d.sort_unstable());
+        let s = Sparsity::new(&depends_on);
+        assert_eq!((s.size, s.rows.len()), (21, 9 * (3 * 7 + 2)));
+        assert!(s.count < 21);
+        for row in 0..s.size {
+            let mut seen = vec![false; s.count];
+            for column in 0..s.size {
+                for entry in s.starts[column]..s.starts[column + 1] {
+                    if s.rows[entry] == row {
+                        let direction = s.directions[entry];
+                        assert_eq!(direction, s.direction_of[column]);
+                        assert!(!std::mem::replace(&mut seen[direction], true));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Verlet's rule: of order 2, symplectic; and on a lattice, where it can be run backwards to the last bit.
+
+use pullback_kernel::prelude::*;
+
+use super::Next;
+use crate::error::Error;
+use crate::step::Dynamics;
+
+/// `y + d h + e k`
+#[kernel]
+fn shift_twice<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R, e: Vec3<R>, k: R) -> Vec3<R> {
+    d * h + (e * k + y)
+}
+
+/// a0 = a(x, v, t),  x' = x + h v + ½ h² a0,  a1 = a(x', v + h a0, t + h),  v' = v + ½ h (a0 + a1)
+///
+/// With forces that depend on velocities it is of order 2 as well, because a1 sees the predicted velocity.
+pub fn velocity(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
+    let (x, v) = (d.inputs.x, d.inputs.v);
+    let a0 = d.acceleration(x, v, 0.0)?;
+    let [whole, half, square] = [("h", h), ("half h", 0.5 * h), ("half h²", 0.5 * h * h)]
+        .map(|(name, value)| d.program.constant::<f64>(name, &[value]).shared());
+    let x_next = d.program.map::<shift_twice>("next position", (x.own(), v.own(), whole, a0.own(), square));
+    let v_predicted = d.shift("predicted velocity", v, a0, h);
+    let a1 = d.acceleration(x_next, v_predicted, h)?;
+    let v_next = d.program.map::<shift_twice>("next velocity", (v.own(), a0.own(), half, a1.own(), half));
+    Ok(Next { x: x_next, v: v_next, implicit: None })
+}
+
+/// Positions and velocities lie on multiples of 2^-40 (about 1e-12 [m] or [m/s]): sums of them are exact below 2^12, and what
+/// was added can be taken away again.
+pub(crate) const LATTICE: f64 = 1.0 / (1u64 << 40) as f64;
+/// Beyond this, numbers leave the lattice.
+pub(crate) const LATTICE_LIMIT: f64 = 4096.0;
+/// Adding and subtracting 1.5 · 2^(52 - 40) rounds to the lattice.
+const ROUNDING: f64 = 6144.0;
+
+/// `y + h d`, the change rounded to the lattice. Its pullback is that of `y + h d`: rounding has no useful derivative.
+#[kernel(pullback = lattice_shift_pullback)]
+fn lattice_shift<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R) -> Vec3<R> {
+    let change = d * h;
+    let x = (change.x + ROUNDING) - ROUNDING;
+    let y_change = (change.y + ROUNDING) - ROUNDING;
+    let z = (change.z + ROUNDING) - ROUNDING;
+    y + vec3(x, y_change, z)
+}
+
+/// That of `y + h d`.
+#[kernel]
+fn lattice_shift_pullback<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R, out_bar: Vec3<R>) -> (Vec3<R>, Vec3<R>, R) {
+    (out_bar, out_bar * h, dot(out_bar, d))
+}
+
+impl Dynamics<'_> {
+    fn lattice_shift(&mut self, name: &str, y: Buffer<Vec3>, d: Buffer<Vec3>, h: f64) -> Buffer<Vec3> {
+        let h = self.program.constant::<f64>(&format!("h of {name}"), &[h]);
+        self.program.map::<lattice_shift>(name, (y.own(), d.own(), h.shared()))
+    }
+}
+
+/// Kick, drift, kick: v½ = v + [½ h a(x)],  x' = x + [h v½],  v' = v½ + [½ h a(x')],  [.] rounded to the lattice.
+pub fn reversible(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
+    let (x, v) = (d.inputs.x, d.inputs.v);
+    let a0 = d.acceleration(x, v, 0.0)?;
+    let v_half = d.lattice_shift("velocity after half a step", v, a0, 0.5 * h);
+    let x_next = d.lattice_shift("next position", x, v_half, h);
+    let a1 = d.acceleration(x_next, v_half, h)?;
+    let v_next = d.lattice_shift("next velocity", v_half, a1, 0.5 * h);
+    Ok(Next { x: x_next, v: v_next, implicit: None })
+}
+
+/// The same in reverse order, with the signs of all changes turned: from the end of a step, which begins at `time`.
+pub fn reversible_back(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
+    let (x, v) = (d.inputs.x, d.inputs.v);
+    let a1 = d.acceleration(x, v, h)?;
+    let v_half = d.lattice_shift("velocity after half a step", v, a1, -0.5 * h);
+    let x_before = d.lattice_shift("position before", x, v_half, -h);
+    let a0 = d.acceleration(x_before, v_half, 0.0)?;
+    let v_before = d.lattice_shift("velocity before", v_half, a0, -0.5 * h);
+    Ok(Next { x: x_before, v: v_before, implicit: None })
+}

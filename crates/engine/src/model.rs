@@ -1,0 +1,276 @@
+//! What the world is: names, forces and constraints, fixed once built.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pullback_scene::Scene;
+
+use crate::error::Error;
+use crate::force::{Constraint, Force};
+use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
+use crate::particles::{Actuators, Drag, Gravity, Ground, Oscillating, Pins, Push, Springs};
+
+/// What the world is. Cheap to clone: copies share it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    inner: Arc<Inner>,
+}
+
+#[derive(Clone, Debug)]
+struct Inner {
+    name: String,
+    particles: usize,
+    state: Arc<Layout>,
+    control: Arc<Layout>,
+    params: Arc<Layout>,
+    forces: Vec<Arc<dyn Force>>,
+    constraints: Vec<Arc<dyn Constraint>>,
+    /// The controls that the scene gives: one row for all steps, or one for each.
+    controls: Vec<Vec<f64>>,
+}
+
+impl Model {
+    /// The model that a scene describes.
+    pub fn new(scene: &Scene) -> Result<Model, Error> {
+        scene.check()?;
+        let groups: Vec<Group> = scene
+            .particles
+            .iter()
+            .map(|g| Group { name: g.name.clone(), count: g.indexed.then_some(g.positions.len()) })
+            .collect();
+        let of_particles = |field: &str, numbers, values: Vec<f64>, quantity| Block {
+            key: format!("particles.{field}"),
+            field: field.to_owned(),
+            groups: groups.clone(),
+            numbers,
+            quantity,
+            values,
+        };
+        let all = |f: &dyn Fn(&pullback_scene::Particles) -> Vec<f64>| -> Vec<f64> {
+            scene.particles.iter().flat_map(f).collect()
+        };
+        let positions = all(&|g| g.positions.concat());
+        let velocities = all(&|g| g.velocities.concat());
+        let state = Layout::new(vec![
+            of_particles("position", 3, positions, Quantity::new("m", "where the particle is")),
+            of_particles("velocity", 3, velocities, Quantity::new("m/s", "how fast it moves")),
+        ]);
+        let mass = of_particles(
+            "mass",
+            1,
+            all(&|g| g.masses.clone()),
+            Quantity::new("kg", "mass of the particle").positive(),
+        );
+        let fixed: Vec<[bool; 3]> = scene.particles.iter().flat_map(|g| g.fixed.clone()).collect();
+        let mut constraints: Vec<Arc<dyn Constraint>> = Vec::new();
+        if fixed.iter().flatten().any(|fixed| *fixed) {
+            constraints.push(Arc::new(Pins { fixed }));
+        }
+        let mut inner = Inner {
+            name: scene.name.clone(),
+            particles: scene.particle_count(),
+            state,
+            control: Layout::new(Vec::new()),
+            params: Layout::new(vec![mass]),
+            forces: Vec::new(),
+            constraints,
+            controls: controls(scene),
+        };
+        for force in forces(scene) {
+            inner.add(force)?;
+        }
+        Ok(Model { inner: Arc::new(inner) })
+    }
+
+    /// The same world with one more force.
+    pub fn with_force(mut self, force: impl Force) -> Result<Model, Error> {
+        Arc::make_mut(&mut self.inner).add(Arc::new(force))?;
+        Ok(self)
+    }
+
+    /// The same world with one more constraint, after the others.
+    #[must_use]
+    pub fn with_constraint(mut self, constraint: impl Constraint) -> Model {
+        Arc::make_mut(&mut self.inner).constraints.push(Arc::new(constraint));
+        self
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// How many particles there are.
+    pub fn particles(&self) -> usize {
+        self.inner.particles
+    }
+
+    /// The state that the scene starts from.
+    pub fn state(&self) -> State {
+        State::new(&self.inner.state)
+    }
+
+    /// The params that the scene gives.
+    pub fn params(&self) -> Params {
+        Params::new(&self.inner.params)
+    }
+
+    /// A control that does nothing.
+    pub fn control(&self) -> Control {
+        Control::new(&self.inner.control)
+    }
+
+    /// The controls that the scene gives, step after step.
+    pub fn controls(&self, steps: usize) -> Vec<f64> {
+        let rows = &self.inner.controls;
+        (0..steps).flat_map(|t| rows[t.min(rows.len() - 1)].iter().copied()).collect()
+    }
+
+    /// Names of the state.
+    pub fn state_layout(&self) -> &Arc<Layout> {
+        &self.inner.state
+    }
+
+    /// Names of the control.
+    pub fn control_layout(&self) -> &Arc<Layout> {
+        &self.inner.control
+    }
+
+    /// Names of the params.
+    pub fn params_layout(&self) -> &Arc<Layout> {
+        &self.inner.params
+    }
+
+    pub(crate) fn forces(&self) -> &[Arc<dyn Force>] {
+        &self.inner.forces
+    }
+
+    pub(crate) fn constraints(&self) -> &[Arc<dyn Constraint>] {
+        &self.inner.constraints
+    }
+}
+
+impl Inner {
+    fn add(&mut self, force: Arc<dyn Force>) -> Result<(), Error> {
+        self.params = extended(&self.params, force.params())?;
+        let controls = force.controls();
+        let more: Vec<f64> = controls.iter().flat_map(|block| block.values.clone()).collect();
+        self.control = extended(&self.control, controls)?;
+        for row in &mut self.controls {
+            let wanted = self.control.len();
+            if row.len() < wanted {
+                row.extend(&more[more.len() - (wanted - row.len())..]);
+            }
+        }
+        self.forces.push(force);
+        Ok(())
+    }
+}
+
+/// A layout with more blocks, if no name is there twice.
+fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
+    let mut blocks = layout.blocks().to_vec();
+    blocks.extend(more);
+    let mut names = HashSet::new();
+    for block in &blocks {
+        if !names.insert(block.key.clone()) {
+            return Err(Error::SameName { name: block.key.clone() });
+        }
+        for group in &block.groups {
+            let name = format!("{}.{}", group.name, block.field);
+            if !names.insert(format!("name {name}")) {
+                return Err(Error::SameName { name: name.trim_end_matches('.').to_owned() });
+            }
+        }
+        if block.values.len() != block.len() * block.numbers {
+            let (wanted, found) = (block.len() * block.numbers, block.values.len());
+            return Err(Error::Length { what: "the values of a block of params or controls", wanted, found });
+        }
+    }
+    Ok(Layout::new(blocks))
+}
+
+/// The controls of the scene's actuators.
+fn controls(scene: &Scene) -> Vec<Vec<f64>> {
+    let rows = scene.actuators.iter().map(|a| a.control.len()).max().unwrap_or(1).max(1);
+    let row = |t: usize| -> Vec<f64> {
+        scene
+            .actuators
+            .iter()
+            .flat_map(|a| a.control.get(t).or(a.control.last()).copied().unwrap_or_default())
+            .collect()
+    };
+    (0..rows).map(row).collect()
+}
+
+/// The forces that the scene describes.
+fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
+    let mut forces: Vec<Arc<dyn Force>> = vec![Arc::new(Gravity { acceleration: scene.world.gravity })];
+    for damped in [false, true] {
+        forces.extend(springs(scene, damped).map(|springs| Arc::new(springs) as Arc<dyn Force>));
+    }
+    forces.extend(drag(scene).map(|drag| Arc::new(drag) as Arc<dyn Force>));
+    let (mut push, mut swing) = (Push::default(), Oscillating::default());
+    for force in &scene.forces {
+        match force.oscillation {
+            None => {
+                push.on.extend(force.on.iter().map(|&particle| (push.names.len(), particle)));
+                push.names.push(force.name.clone());
+                push.forces.push(force.force);
+            }
+            Some(oscillation) => {
+                swing.on.extend(force.on.iter().map(|&particle| (swing.names.len(), particle)));
+                swing.names.push(force.name.clone());
+                swing.forces.push(force.force);
+                swing.frequencies.push(oscillation.frequency);
+                swing.phases.push(oscillation.phase);
+            }
+        }
+    }
+    if !push.names.is_empty() {
+        forces.push(Arc::new(push));
+    }
+    if !swing.names.is_empty() {
+        forces.push(Arc::new(swing));
+    }
+    if let Some(ground) = scene.ground {
+        let pullback_scene::Ground { height, ke, kd, kf, mu } = ground;
+        forces.push(Arc::new(Ground { height, ke, kd, kf, mu }));
+    }
+    if !scene.actuators.is_empty() {
+        let (names, on) = scene.actuators.iter().map(|a| (a.name.clone(), a.on)).unzip();
+        forces.push(Arc::new(Actuators { names, on }));
+    }
+    forces
+}
+
+fn springs(scene: &Scene, damped: bool) -> Option<Springs> {
+    let sets = || scene.springs.iter().filter(move |s| s.damping.is_some() == damped);
+    sets().next()?;
+    Some(Springs {
+        key: if damped { "damped springs" } else { "springs" }.to_owned(),
+        groups: sets()
+            .map(|s| Group { name: s.name.clone(), count: s.indexed.then_some(s.ends.len()) })
+            .collect(),
+        ends: sets().flat_map(|s| s.ends.clone()).collect(),
+        stiffness: sets().flat_map(|s| s.stiffness.clone()).collect(),
+        rest_lengths: sets().flat_map(|s| s.rest_lengths.clone()).collect(),
+        damping: damped.then(|| sets().flat_map(|s| s.damping.clone().unwrap_or_default()).collect()),
+    })
+}
+
+fn drag(scene: &Scene) -> Option<Drag> {
+    let mut drag =
+        Drag { groups: Vec::new(), on: Vec::new(), coefficients: Vec::new(), wind: scene.world.wind };
+    let mut first = 0;
+    for group in &scene.particles {
+        if let Some(coefficients) = &group.drag {
+            let count = group.positions.len();
+            drag.groups.push(Group { name: group.name.clone(), count: group.indexed.then_some(count) });
+            drag.on.extend(first..first + count);
+            drag.coefficients.extend(coefficients);
+        }
+        first += group.positions.len();
+    }
+    (!drag.on.is_empty()).then_some(drag)
+}

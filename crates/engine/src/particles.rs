@@ -1,0 +1,21 @@
+//! Particles and the forces on them, one file each.
+
+mod actuator;
+mod drag;
+mod gravity;
+mod ground;
+mod pins;
+mod push;
+mod spring;
+
+pub use actuator::Actuators;
+pub use drag::Drag;
+pub use gravity::Gravity;
+pub use ground::Ground;
+pub use pins::Pins;
+pub use push::{Oscillating, Push};
+pub use spring::Springs;
+
+pub(crate) fn vec3([x, y, z]: [f64; 3]) -> pullback_kernel::prelude::Vec3 {
+    pullback_kernel::prelude::Vec3 { x, y, z }
+}

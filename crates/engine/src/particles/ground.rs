@@ -1,0 +1,86 @@
+//! A ground that pushes back: the penalty model of contact.
+
+use pullback_kernel::prelude::*;
+
+use crate::error::Error;
+use crate::force::{Force, Site};
+use crate::names::{Block, Quantity};
+
+/// Force of the ground z = h on a particle [N], where depth = h - z > 0:
+///
+/// - upwards  n = max(0, ke depth - kd v_z): it never pulls,
+/// - along the ground  -min(mu n, kf |s|) s/|s|,  s = (v_x, v_y): sticking like a damper up to Coulomb's limit.
+#[kernel]
+fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R) -> Vec3<R> {
+    let depth = height - x.z;
+    let mut f = vec3(0.0, 0.0, 0.0);
+    if depth > 0.0 {
+        let n = max(ke * depth - kd * v.z, 0.0);
+        let slide = vec3(v.x, v.y, 0.0);
+        let speed = length(slide);
+        let mut per_speed = kf;
+        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
+        if mu * n < kf * speed {
+            per_speed = mu * n / speed;
+        }
+        f = vec3(-(per_speed * slide.x), -(per_speed * slide.y), n);
+    }
+    f
+}
+
+/// Energy of the ground under a particle [J]:  E = ½ ke depth²
+#[kernel]
+fn ground_energy<R: Real>(x: Vec3<R>, height: R, ke: R) -> R {
+    let depth = max(height - x.z, 0.0);
+    0.5 * ke * depth * depth
+}
+
+/// A flat ground under all particles.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground {
+    /// Where it is [m].
+    pub height: f64,
+    /// Elastic stiffness [N/m].
+    pub ke: f64,
+    /// Damping [N·s/m].
+    pub kd: f64,
+    /// Stiffness of friction [N·s/m].
+    pub kf: f64,
+    /// Coefficient of friction.
+    pub mu: f64,
+}
+
+impl Force for Ground {
+    fn params(&self) -> Vec<Block> {
+        let scalar =
+            |name, value, unit, doc| Block::scalar(name, value, Quantity::new(unit, doc).at_least(0.0));
+        vec![
+            Block::scalar("ground.height", self.height, Quantity::new("m", "height of the ground")),
+            scalar("ground.ke", self.ke, "N/m", "elastic stiffness of the ground"),
+            scalar("ground.kd", self.kd, "N·s/m", "damping of the ground"),
+            scalar("ground.kf", self.kf, "N·s/m", "friction per sliding speed, below Coulomb's limit"),
+            scalar("ground.mu", self.mu, "1", "coefficient of friction"),
+        ]
+    }
+
+    fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
+        let [height, ke, kd, kf, mu] = ["height", "ke", "kd", "kf", "mu"].map(|f| format!("ground.{f}"));
+        let ports = (
+            site.x.own(),
+            site.v.own(),
+            site.param::<f64>(&height)?.shared(),
+            site.param::<f64>(&ke)?.shared(),
+            site.param::<f64>(&kd)?.shared(),
+            site.param::<f64>(&kf)?.shared(),
+            site.param::<f64>(&mu)?.shared(),
+        );
+        let name = site.name("ground");
+        Ok(site.program.map::<ground>(&name, ports))
+    }
+
+    fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
+        let (height, ke) = (site.param::<f64>("ground.height")?, site.param::<f64>("ground.ke")?);
+        let (x, name) = (site.x, site.name("energy of the ground"));
+        Ok(Some(site.program.reduce::<ground_energy>(&name, (x.own(), height.shared(), ke.shared()))))
+    }
+}

@@ -1,0 +1,508 @@
+//! Rollouts: many steps, a loss over them, and its gradient, with as little memory as is asked for.
+
+mod keep;
+mod loss;
+mod pushforward;
+mod schedule;
+mod store;
+
+use pullback_kernel::prelude::RunOptions;
+use pullback_scene::{Integrator, Memory, Snapshots};
+
+pub use loss::{Bars, Loss, Moment, NoLoss};
+pub use pushforward::{Coordinate, Pushforward, Tangent};
+pub use schedule::{Action, Schedule, steps_made};
+
+use crate::error::Error;
+use crate::integrate::{LATTICE, LATTICE_LIMIT};
+use crate::model::Model;
+use crate::names::{Params, State};
+use crate::step::Step;
+use crate::stepper::{Parts, Stepper};
+use keep::Keep;
+
+/// How a rollout runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many steps.
+    pub steps: usize,
+    /// How many worlds, each with its own state, controls and params.
+    pub worlds: usize,
+    /// What is kept for the way back.
+    pub memory: Memory,
+    /// How states are kept.
+    pub snapshots: Snapshots,
+    /// Cotangents reach back so many steps and no further: they are dropped at the ends of windows of this length, counted
+    /// from the end of the rollout.
+    pub truncate: Option<usize>,
+    /// The most that the norm of a state's cotangent may be; a longer one is shortened.
+    pub clip: Option<f64>,
+    /// Threads, lanes and instructions.
+    pub run: RunOptions,
+}
+
+impl Options {
+    /// So many steps of one world, each kept.
+    pub fn new(steps: usize) -> Self {
+        Options {
+            steps,
+            worlds: 1,
+            memory: Memory::EveryStep,
+            snapshots: Snapshots::F64,
+            truncate: None,
+            clip: None,
+            run: RunOptions::default(),
+        }
+    }
+
+    /// What a scene asks for.
+    pub fn of(scene: &pullback_scene::Scene) -> Self {
+        let s = &scene.simulation;
+        Options { memory: s.memory, snapshots: s.snapshots, truncate: s.truncate, ..Self::new(s.steps) }
+    }
+}
+
+/// What a rollout starts from. Worlds lie one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    /// The first states.
+    pub states: &'a [f64],
+    /// The controls of all steps, step after step.
+    pub controls: &'a [f64],
+    /// The params.
+    pub params: &'a [f64],
+}
+
+impl<'a> Start<'a> {
+    /// Of one world.
+    pub fn new(state: &'a State, controls: &'a [f64], params: &'a Params) -> Self {
+        Start { states: state.values(), controls, params: params.values() }
+    }
+}
+
+/// A loss, and its derivatives. Worlds lie one after the other.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The loss of each world.
+    pub values: Vec<f64>,
+    /// By the first states.
+    pub states: Vec<f64>,
+    /// By the controls of all steps.
+    pub controls: Vec<f64>,
+    /// By the params.
+    pub params: Vec<f64>,
+    /// The Euclidean norm of the cotangent of each state, from the first to the last, before any clipping.
+    pub norms: Vec<f64>,
+    model: Model,
+}
+
+impl Gradient {
+    fn new(model: &Model, options: &Options) -> Self {
+        let zeros = |len: usize| vec![0.0; options.worlds * len];
+        Gradient {
+            values: zeros(1),
+            states: zeros(model.state_layout().len()),
+            controls: zeros(model.control_layout().len() * options.steps),
+            params: zeros(model.params_layout().len()),
+            norms: zeros(options.steps + 1),
+            model: model.clone(),
+        }
+    }
+
+    fn clear(&mut self) {
+        for values in [&mut self.states, &mut self.controls, &mut self.params, &mut self.norms] {
+            values.fill(0.0);
+        }
+    }
+
+    /// The loss, summed over worlds.
+    pub fn value(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
+    /// By the first state of one world, with names.
+    pub fn state(&self, world: usize) -> Result<State, Error> {
+        let len = self.model.state_layout().len();
+        let values = self.states.get(world * len..(world + 1) * len).unwrap_or_default().to_vec();
+        Ok(State::from_values(self.model.state_layout(), values)?)
+    }
+
+    /// By the params of one world, with names.
+    pub fn params(&self, world: usize) -> Result<Params, Error> {
+        let len = self.model.params_layout().len();
+        let values = self.params.get(world * len..(world + 1) * len).unwrap_or_default().to_vec();
+        Ok(Params::from_values(self.model.params_layout(), values)?)
+    }
+}
+
+/// The memory in which rollouts of a step run.
+pub struct Rollout<S: Parts = f64> {
+    step: Step,
+    options: Options,
+    stepper: Stepper<S>,
+    keep: Keep<S>,
+    gradient: Gradient,
+    /// States of all worlds: on their way, and after the step that is pulled back through.
+    state: Vec<f64>,
+    numbers: Vec<S>,
+    next: Vec<S>,
+    before_last: Vec<f64>,
+    /// Cotangents of all worlds.
+    state_bar: Vec<f64>,
+    bars: Vec<S>,
+    control_bars: Vec<S>,
+    controls: Vec<S>,
+    /// How many steps were made in the last gradient, those included that were made again.
+    steps_made: usize,
+}
+
+impl<S: Parts> Rollout<S> {
+    /// Sets aside all memory that rollouts of this kind need.
+    pub fn new(step: &Step, options: Options) -> Result<Self, Error> {
+        check(step, &options)?;
+        let mut stepper = Stepper::new(step, options.worlds, options.run);
+        let (worlds, model) = (options.worlds, step.model());
+        let states = worlds * model.state_layout().len();
+        let controls = worlds * model.control_layout().len();
+        let most = states.max(worlds * model.params_layout().len());
+        let numbers = [most, states, states, controls, model.control_layout().len()];
+        let fixed = stepper.bytes()
+            + size_of::<S>() * numbers.iter().sum::<usize>()
+            + 8 * (3 * states + worlds * (options.steps + 2) + controls * options.steps)
+            + 8 * (states + worlds * model.params_layout().len());
+        let keep = Keep::new(step, &options, &mut stepper, fixed)?;
+        let zeros = |len: usize| vec![S::default(); len];
+        Ok(Rollout {
+            gradient: Gradient::new(model, &options),
+            state: vec![0.0; states],
+            state_bar: vec![0.0; states],
+            before_last: vec![0.0; states],
+            numbers: zeros(numbers[0]),
+            next: zeros(numbers[1]),
+            bars: zeros(numbers[2]),
+            control_bars: zeros(numbers[3]),
+            controls: zeros(numbers[4]),
+            steps_made: 0,
+            step: step.clone(),
+            options,
+            stepper,
+            keep,
+        })
+    }
+
+    /// The step that it makes.
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+
+    /// How it runs.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// How many steps were made for the last value or gradient, those included that were made again on the way back.
+    pub fn steps_made(&self) -> usize {
+        self.steps_made
+    }
+
+    /// The loss of each world.
+    pub fn value(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&[f64], Error> {
+        self.begin(start)?;
+        for step in 0..self.options.steps {
+            self.add_value(start, loss, step);
+            self.advance(start, step)?;
+        }
+        self.add_value(start, loss, self.options.steps);
+        Ok(&self.gradient.values)
+    }
+
+    /// Runs the rollout, and shows each moment of each world, from the first to the last.
+    pub fn watch(&mut self, start: &Start<'_>, mut see: impl FnMut(&Moment<'_>)) -> Result<(), Error> {
+        self.begin(start)?;
+        for step in 0..=self.options.steps {
+            (0..self.options.worlds).for_each(|world| see(&self.moment(start, world, step)));
+            if step < self.options.steps {
+                self.advance(start, step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The loss of each world, and its derivatives by the first state, all controls and all params.
+    pub fn gradient(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&Gradient, Error> {
+        self.begin(start)?;
+        self.gradient.clear();
+        self.stepper.clear_params();
+        self.forward_keeping(start, loss)?;
+        self.state_bar.fill(0.0);
+        self.add_bars(start, loss, self.options.steps);
+        self.way_back(start, loss)?;
+        self.finish()?;
+        Ok(&self.gradient)
+    }
+
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), Error> {
+        self.check_start(start)?;
+        self.state.copy_from_slice(start.states);
+        if self.step.scheme().integrator == Integrator::ReversibleVerlet {
+            self.state.iter_mut().for_each(|x| *x = (*x / LATTICE).round() * LATTICE);
+            self.check_lattice(0)?;
+        }
+        self.set_state()?;
+        let len = start.params.len() / self.options.worlds;
+        for world in 0..self.options.worlds {
+            let params = &start.params[world * len..(world + 1) * len];
+            let numbers = &mut self.numbers[..len];
+            numbers.iter_mut().zip(params).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            self.stepper.set_params(world, &self.numbers[..len])?;
+            if let Some(back) = self.keep.back() {
+                back.set_params(world, &self.numbers[..len])?;
+            }
+        }
+        self.gradient.values.fill(0.0);
+        self.steps_made = 0;
+        Ok(())
+    }
+
+    fn set_state(&mut self) -> Result<(), Error> {
+        let numbers = &mut self.numbers[..self.state.len()];
+        numbers.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+        self.stepper.set_state(&self.numbers[..self.state.len()])
+    }
+
+    fn set_controls(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
+        let len = self.controls.len();
+        for world in (0..self.options.worlds).filter(|_| len > 0) {
+            let at = (world * self.options.steps + step) * len;
+            let control = &start.controls[at..at + len];
+            self.controls.iter_mut().zip(control).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            self.stepper.set_control(world, &self.controls)?;
+            if let Some(back) = self.keep.back() {
+                back.set_control(world, &self.controls)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes step `step` from the state that the stepper has.
+    fn advance(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
+        self.set_controls(start, step)?;
+        self.stepper.advance(step)?;
+        self.steps_made += 1;
+        self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+        if self.step.scheme().integrator == Integrator::ReversibleVerlet {
+            self.check_lattice(step + 1)?;
+        }
+        Ok(())
+    }
+
+    fn check_lattice(&self, step: usize) -> Result<(), Error> {
+        match self.state.iter().find(|x| x.abs() > LATTICE_LIMIT) {
+            None => Ok(()),
+            Some(x) => Err(Error::Reversible(format!(
+                "step {step}: {x} is beyond {LATTICE_LIMIT} m or m/s, where the reversible integrator keeps no bits; move the scene nearer to the origin, or take another integrator"
+            ))),
+        }
+    }
+
+    fn moment<'a>(&'a self, start: &Start<'a>, world: usize, step: usize) -> Moment<'a> {
+        let worlds = self.options.worlds;
+        let (state, params, control) =
+            (self.state.len() / worlds, start.params.len() / worlds, self.controls.len());
+        let last = step == self.options.steps;
+        let at = (world * self.options.steps + step) * control;
+        Moment {
+            world,
+            step,
+            time: step as f64 * self.step.scheme().dt,
+            last,
+            state: &self.state[world * state..(world + 1) * state],
+            control: if last { &[] } else { &start.controls[at..at + control] },
+            params: &start.params[world * params..(world + 1) * params],
+        }
+    }
+
+    fn add_value(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
+        for world in 0..self.options.worlds {
+            let value = loss.value(&self.moment(start, world, step));
+            self.gradient.values[world] += value;
+        }
+    }
+
+    /// Forwards, keeping what the way back needs.
+    fn forward_keeping(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<(), Error> {
+        let steps = self.options.steps;
+        self.keep.restart(steps);
+        for step in 0..steps {
+            self.add_value(start, loss, step);
+            self.keep.before(&self.state);
+            if step + 1 == steps {
+                self.before_last.copy_from_slice(&self.state);
+            }
+            self.advance(start, step)?;
+            self.keep.after(step, &self.stepper)?;
+        }
+        self.add_value(start, loss, steps);
+        Ok(())
+    }
+
+    /// Backwards: each step's state, its pullback, the loss at its start.
+    fn way_back(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<(), Error> {
+        for step in (0..self.options.steps).rev() {
+            // The state after this step, which the last turn left.
+            self.next.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            self.go_back_to(start, step)?;
+            self.set_controls(start, step)?;
+            self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            self.control_bars.fill(S::default());
+            if !self.stepper.holds(step) {
+                self.steps_made += 1;
+            }
+            self.stepper.pull(step, Some(&self.next), &mut self.bars, &mut self.control_bars)?;
+            self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
+            self.add_control_bars(step);
+            let remaining = self.options.steps - step;
+            if self.options.truncate.is_some_and(|window| remaining.is_multiple_of(window)) {
+                self.state_bar.fill(0.0);
+            }
+            self.add_bars(start, loss, step);
+        }
+        Ok(())
+    }
+
+    /// Brings the state before `step` back, here and in the stepper.
+    fn go_back_to(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
+        if step + 1 == self.options.steps {
+            // The stepper still holds the last step.
+            self.state.copy_from_slice(&self.before_last);
+            return Ok(());
+        }
+        match &mut self.keep {
+            Keep::States { .. } => self.follow_schedule(start),
+            Keep::Values { store, row } => {
+                store.get(step, row);
+                self.stepper.load_values(step, row)?;
+                self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+                Ok(())
+            }
+            Keep::Back { .. } => {
+                self.set_controls(start, step)?;
+                if let Some(back) = self.keep.back() {
+                    back.set_state(&self.next)?;
+                    back.retreat(step)?;
+                    self.state.iter_mut().zip(back.state()).for_each(|(to, from)| *to = from.value());
+                }
+                self.set_state()
+            }
+        }
+    }
+
+    /// Does what the schedule says until it says to pull back.
+    fn follow_schedule(&mut self, start: &Start<'_>) -> Result<(), Error> {
+        while let Keep::States { schedule, store } = &mut self.keep {
+            match schedule.next() {
+                Some(Action::Keep { slot, .. }) => store.put(slot, &self.state),
+                Some(Action::Return { slot, .. }) => {
+                    store.get(slot, &mut self.state);
+                    self.set_state()?;
+                }
+                Some(Action::Advance { step }) => self.advance(start, step)?,
+                Some(Action::Pull { .. }) | None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn add_control_bars(&mut self, step: usize) {
+        let len = self.controls.len();
+        for world in (0..self.options.worlds).filter(|_| len > 0) {
+            let at = (world * self.options.steps + step) * len;
+            let bars = &self.control_bars[world * len..(world + 1) * len];
+            self.gradient.controls[at..at + len]
+                .iter_mut()
+                .zip(bars)
+                .for_each(|(to, from)| *to += from.value());
+        }
+    }
+
+    /// Adds the loss's cotangents at a moment to those of its state, which are recorded and clipped then.
+    fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
+        let (worlds, steps, len) = (self.options.worlds, self.options.steps, self.controls.len());
+        let (size, params) = (self.state.len() / worlds, start.params.len() / worlds);
+        for world in 0..worlds {
+            let at = (world * steps + step) * len;
+            let last = step == steps;
+            let moment = Moment {
+                world,
+                step,
+                time: step as f64 * self.step.scheme().dt,
+                last,
+                state: &self.state[world * size..(world + 1) * size],
+                control: if last { &[] } else { &start.controls[at..at + len] },
+                params: &start.params[world * params..(world + 1) * params],
+            };
+            let state_bar = &mut self.state_bar[world * size..(world + 1) * size];
+            let controls = &mut self.gradient.controls;
+            let mut bars = Bars {
+                state: &mut *state_bar,
+                control: if last { &mut [] } else { &mut controls[at..at + len] },
+                params: &mut self.gradient.params[world * params..(world + 1) * params],
+            };
+            loss.pullback(&moment, &mut bars);
+            let norm = state_bar.iter().map(|x| x * x).sum::<f64>().sqrt();
+            self.gradient.norms[world * (steps + 1) + step] = norm;
+            if let Some(most) = self.options.clip.filter(|most| norm > *most) {
+                state_bar.iter_mut().for_each(|x| *x *= most / norm);
+            }
+        }
+    }
+
+    /// Collects what the way back has left.
+    fn finish(&mut self) -> Result<(), Error> {
+        self.gradient.states.copy_from_slice(&self.state_bar);
+        let len = self.gradient.params.len() / self.options.worlds;
+        for world in 0..self.options.worlds {
+            self.stepper.params_bar(world, &mut self.numbers[..len])?;
+            let sums = &mut self.gradient.params[world * len..(world + 1) * len];
+            sums.iter_mut().zip(&self.numbers).for_each(|(sum, bar)| *sum += bar.value());
+        }
+        Ok(())
+    }
+
+    fn check_start(&self, start: &Start<'_>) -> Result<(), Error> {
+        let (model, worlds) = (self.step.model(), self.options.worlds);
+        let controls = model.control_layout().len() * self.options.steps;
+        for (what, wanted, found) in [
+            ("the first states", model.state_layout().len() * worlds, start.states),
+            ("the controls of all steps", controls * worlds, start.controls),
+            ("the params", model.params_layout().len() * worlds, start.params),
+        ] {
+            if found.len() != wanted {
+                return Err(Error::Length { what, wanted, found: found.len() });
+            }
+            if let Some(i) = found.iter().position(|x| !x.is_finite()) {
+                return Err(Error::StartNotFinite { what, index: i, value: found[i] });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check(step: &Step, options: &Options) -> Result<(), Error> {
+    let wanted = "it has to be at least 1";
+    for (what, found) in [("worlds", options.worlds), ("truncate", options.truncate.unwrap_or(1))] {
+        if found == 0 {
+            return Err(Error::Scheme { what, found: "0".into(), wanted });
+        }
+    }
+    if options.memory == (Memory::Binomial { snapshots: 0 }) {
+        return Err(Error::Scheme { what: "binomial snapshots", found: "0".into(), wanted });
+    }
+    if options.memory == Memory::Reversible && step.scheme().integrator != Integrator::ReversibleVerlet {
+        return Err(Error::Reversible(format!(
+            "memory `reversible` needs the integrator `reversible-verlet`, and this is `{}`",
+            step.scheme().integrator.name()
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! What a rollout keeps for its way back.
+
+use pullback_scene::Memory;
+
+use super::Options;
+use super::schedule::{Action, Schedule};
+use super::store::Store;
+use crate::error::Error;
+use crate::step::Step;
+use crate::stepper::{Parts, Stepper};
+
+/// What is kept.
+pub(super) enum Keep<S: Parts> {
+    /// Some states, or all; the steps between are made again.
+    States {
+        /// Which, and when.
+        schedule: Schedule,
+        /// The states.
+        store: Store,
+    },
+    /// All values of every step: nothing is made again.
+    Values {
+        /// The values.
+        store: Store,
+        /// Those of one step.
+        row: Vec<S>,
+    },
+    /// Nothing: steps are made backwards.
+    Back {
+        /// What makes them.
+        stepper: Box<Stepper<S>>,
+    },
+}
+
+impl<S: Parts> Keep<S> {
+    /// `fixed`: how many bytes the rollout takes without it.
+    pub fn new(
+        step: &Step,
+        options: &Options,
+        stepper: &mut Stepper<S>,
+        fixed: usize,
+    ) -> Result<Self, Error> {
+        let size = options.worlds * step.model().state_layout().len();
+        let states = |snapshots: usize| {
+            let schedule = Schedule::new(options.steps, snapshots);
+            let store = Store::new(options.snapshots, schedule.snapshots(), size);
+            Keep::States { schedule, store }
+        };
+        Ok(match options.memory {
+            Memory::EveryStep => states(options.steps),
+            Memory::Binomial { snapshots } => states(snapshots),
+            Memory::Budget { bytes } => states(affordable(bytes, fixed, size, options)?),
+            Memory::Dense => {
+                stepper.keep_values();
+                let len = stepper.values_len();
+                Keep::Values {
+                    store: Store::new(options.snapshots, options.steps, len),
+                    row: vec![S::default(); len],
+                }
+            }
+            Memory::Reversible => match Stepper::back(step, options.worlds, options.run) {
+                Some(stepper) => Keep::Back { stepper: Box::new(stepper) },
+                None => return Err(Error::Reversible("this step cannot be made backwards".into())),
+            },
+        })
+    }
+
+    /// What makes steps backwards, if anything does.
+    pub fn back(&mut self) -> Option<&mut Stepper<S>> {
+        match self {
+            Keep::Back { stepper } => Some(stepper),
+            Keep::States { .. } | Keep::Values { .. } => None,
+        }
+    }
+
+    /// Before a rollout.
+    pub fn restart(&mut self, steps: usize) {
+        match self {
+            Keep::States { schedule, .. } => schedule.restart(steps),
+            Keep::Values { .. } | Keep::Back { .. } => {}
+        }
+    }
+
+    /// Before a step of the first way forwards, from this state.
+    pub fn before(&mut self, state: &[f64]) {
+        let Keep::States { schedule, store } = self else { return };
+        while let Some(Action::Keep { slot, .. }) = schedule.next() {
+            store.put(slot, state);
+        }
+    }
+
+    /// After a step of the first way forwards.
+    pub fn after(&mut self, step: usize, stepper: &Stepper<S>) -> Result<(), Error> {
+        let Keep::Values { store, row } = self else { return Ok(()) };
+        stepper.save_values(row)?;
+        store.put(step, row);
+        Ok(())
+    }
+}
+
+/// How many states fit into what a budget leaves.
+fn affordable(bytes: usize, fixed: usize, size: usize, options: &Options) -> Result<usize, Error> {
+    let state = size * Store::bytes_per_number(options.snapshots);
+    // A schedule remembers where it keeps each state, unless it keeps all.
+    let all = fixed + options.steps * state;
+    let needed = fixed + state + size_of::<usize>();
+    if bytes >= all {
+        return Ok(options.steps);
+    }
+    match bytes.checked_sub(fixed).map(|left| left / (state + size_of::<usize>())) {
+        Some(snapshots) if snapshots > 0 => Ok(snapshots),
+        _ => Err(Error::Budget { bytes, needed, all }),
+    }
+}

@@ -1,0 +1,59 @@
+//! Where states are kept: as they are, or rounded to single precision.
+
+use pullback_scene::Snapshots;
+
+use crate::stepper::Parts;
+
+/// Rows of numbers.
+pub enum Store {
+    /// As they are.
+    F64(Vec<f64>),
+    /// Rounded to single precision.
+    F32(Vec<f32>),
+}
+
+impl Store {
+    /// Room for `rows` rows of `len` numbers.
+    pub fn new(precision: Snapshots, rows: usize, len: usize) -> Store {
+        match precision {
+            Snapshots::F64 => Store::F64(vec![0.0; rows * len]),
+            Snapshots::F32 => Store::F32(vec![0.0; rows * len]),
+        }
+    }
+
+    /// How many bytes a number takes.
+    pub fn bytes_per_number(precision: Snapshots) -> usize {
+        match precision {
+            Snapshots::F64 => 8,
+            Snapshots::F32 => 4,
+        }
+    }
+
+    /// Keeps a row.
+    pub fn put<S: Parts>(&mut self, row: usize, numbers: &[S]) {
+        let (at, len) = (row * numbers.len(), numbers.len());
+        match self {
+            Store::F64(store) => {
+                store[at..at + len].iter_mut().zip(numbers).for_each(|(to, from)| *to = from.value());
+            }
+            Store::F32(store) => {
+                store[at..at + len].iter_mut().zip(numbers).for_each(|(to, from)| *to = from.value() as f32);
+            }
+        }
+    }
+
+    /// Gives a row back.
+    pub fn get<S: Parts>(&self, row: usize, numbers: &mut [S]) {
+        let (at, len) = (row * numbers.len(), numbers.len());
+        match self {
+            Store::F64(store) => {
+                let row = &store[at..at + len];
+                numbers.iter_mut().zip(row).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            }
+            Store::F32(store) => {
+                let row = &store[at..at + len];
+                numbers.iter_mut().zip(row).for_each(|(to, from)| *to = S::from_parts(f64::from(*from), 0.0));
+            }
+        }
+    }
+}

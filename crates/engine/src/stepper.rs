@@ -1,0 +1,382 @@
+//! Running steps, forwards and backwards, for one world or many.
+
+mod newton;
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{AccessError, BufferUse, Scalar};
+
+use crate::error::Error;
+use crate::integrate::jacobians::Jacobians;
+use crate::step::{Io, Step};
+
+/// A number with a value and, if it is a dual, a tangent.
+pub trait Parts: Scalar {
+    /// The value alone.
+    fn value(self) -> f64;
+    /// The tangent; zero if there is none.
+    fn tangent(self) -> f64;
+    /// From both.
+    fn from_parts(value: f64, tangent: f64) -> Self;
+    /// Has it a tangent?
+    const DUAL: bool;
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
+}
+
+macro_rules! parts {
+    ($($float:ident),*) => {$(
+        impl Parts for $float {
+            fn value(self) -> f64 {
+                f64::from(self)
+            }
+            fn tangent(self) -> f64 {
+                0.0
+            }
+            fn from_parts(value: f64, _: f64) -> Self {
+                value as $float
+            }
+            const DUAL: bool = false;
+            const EPSILON: f64 = $float::EPSILON as f64;
+        }
+    )*};
+}
+parts!(f32, f64);
+
+impl Parts for Dual<f64> {
+    fn value(self) -> f64 {
+        self.value
+    }
+    fn tangent(self) -> f64 {
+        self.tangent
+    }
+    fn from_parts(value: f64, tangent: f64) -> Self {
+        Dual::new(value, tangent)
+    }
+    const DUAL: bool = true;
+    const EPSILON: f64 = f64::EPSILON;
+}
+
+/// The memory in which steps run. Flat vectors of all worlds lie one after the other.
+pub struct Stepper<S: Parts> {
+    io: Io,
+    parts: usize,
+    /// The length of a part of a step [s].
+    h: f64,
+    worlds: usize,
+    state_len: usize,
+    control_len: usize,
+    workspace: Workspace<S>,
+    jacobians: Option<Jacobians>,
+    newton: newton::Scratch<S>,
+    /// The state that the last step ended with.
+    state: Vec<S>,
+    /// States at the starts of the parts of a step.
+    starts: Vec<S>,
+    /// The outputs are to become inputs before the next forward pass.
+    to_carry: bool,
+    /// The step whose values the workspace holds.
+    holds: Option<usize>,
+    /// Outputs and inputs change places between steps; otherwise they are copied.
+    carries: bool,
+    /// The cotangent of one world's control.
+    control: Vec<S>,
+}
+
+impl<S: Parts> Stepper<S> {
+    /// Memory for steps of `worlds` worlds.
+    pub fn new(step: &Step, worlds: usize, options: RunOptions) -> Self {
+        Self::with(step, &step.program, &step.io, worlds, options)
+    }
+
+    /// Memory for steps back, if the step has them.
+    pub(crate) fn back(step: &Step, worlds: usize, options: RunOptions) -> Option<Self> {
+        let (program, io) = step.back.as_ref()?;
+        Some(Self::with(step, program, io, worlds, options))
+    }
+
+    fn with(step: &Step, program: &Program, io: &Io, worlds: usize, options: RunOptions) -> Self {
+        let workspace = match worlds {
+            1 => program.workspace(options),
+            n => program.batch(n, options),
+        };
+        let (state_len, control_len) =
+            (step.model().state_layout().len(), step.model().control_layout().len());
+        let scheme = step.scheme();
+        let jacobians = Jacobians::new(step, worlds);
+        let unknowns = if jacobians.is_some() { state_len / 2 * worlds } else { 0 };
+        let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
+        Stepper {
+            io: io.clone(),
+            parts: scheme.substeps,
+            h: scheme.part(),
+            worlds,
+            state_len,
+            control_len,
+            workspace,
+            newton: newton::Scratch::new(unknowns, worlds),
+            jacobians,
+            state: vec![S::default(); worlds * state_len],
+            starts: vec![S::default(); starts],
+            to_carry: false,
+            holds: None,
+            carries: true,
+            control: vec![S::default(); control_len],
+        }
+    }
+
+    /// How many bytes of memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.workspace.bytes()
+            + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
+            + self.newton.bytes()
+            + (self.state.len() + self.starts.len() + self.control.len()) * size_of::<S>()
+    }
+
+    /// How many worlds.
+    pub fn worlds(&self) -> usize {
+        self.worlds
+    }
+
+    /// Does it hold the values of this step?
+    pub fn holds(&self, step: usize) -> bool {
+        self.holds == Some(step)
+    }
+
+    /// The states of all worlds.
+    pub fn state(&self) -> &[S] {
+        &self.state
+    }
+
+    /// Sets the params of one world.
+    pub fn set_params(&mut self, world: usize, params: &[S]) -> Result<(), Error> {
+        write_all(&mut self.workspace, world, &self.io.params, params)?;
+        if let Some(jacobians) = &mut self.jacobians {
+            self.newton.values(params);
+            jacobians.set_params(world, &self.newton.numbers)?;
+        }
+        self.holds = None;
+        Ok(())
+    }
+
+    /// Sets the control of one world.
+    pub fn set_control(&mut self, world: usize, control: &[S]) -> Result<(), Error> {
+        write_all(&mut self.workspace, world, &self.io.control, control)?;
+        if let Some(jacobians) = &mut self.jacobians {
+            self.newton.values(control);
+            jacobians.set_control(world, &self.newton.numbers)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the states of all worlds.
+    pub fn set_state(&mut self, state: &[S]) -> Result<(), Error> {
+        self.state.copy_from_slice(state);
+        self.write_state()?;
+        self.holds = None;
+        Ok(())
+    }
+
+    fn write_state(&mut self) -> Result<(), AccessError> {
+        self.to_carry = false;
+        for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {
+            write_all(&mut self.workspace, world, &self.io.state, state)?;
+        }
+        Ok(())
+    }
+
+    /// Makes step number `step` from the state that is set. The result becomes the state.
+    pub fn advance(&mut self, step: usize) -> Result<(), Error> {
+        self.advance_to(step, None)
+    }
+
+    fn advance_to(&mut self, step: usize, known: Option<&[S]>) -> Result<(), Error> {
+        self.holds = None;
+        let size = self.state.len();
+        for part in 0..self.parts {
+            if self.parts > 1 {
+                self.starts[part * size..(part + 1) * size].copy_from_slice(&self.state);
+            }
+            self.forward(step, part, known.filter(|_| part + 1 == self.parts))?;
+        }
+        self.holds = Some(step);
+        Ok(())
+    }
+
+    /// With a program of steps back: makes the state before step number `step` from that after it.
+    pub(crate) fn retreat(&mut self, step: usize) -> Result<(), Error> {
+        (0..self.parts).rev().try_for_each(|part| self.forward(step, part, None))
+    }
+
+    /// One part of a step, forwards; `known`: the state that it ends with.
+    fn forward(&mut self, step: usize, part: usize, known: Option<&[S]>) -> Result<(), Error> {
+        if std::mem::take(&mut self.to_carry) {
+            if self.carries {
+                self.workspace.carry();
+            } else {
+                self.write_state()?;
+            }
+        }
+        let time = (step * self.parts + part) as f64 * self.h;
+        for world in 0..self.worlds {
+            self.workspace.write_numbers(world, self.io.time, &[S::from_parts(time, 0.0)])?;
+        }
+        match self.io.implicit {
+            None => self.workspace.forward(),
+            Some(unknown) => self.forward_implicit(unknown, step, time, known)?,
+        }
+        for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+            let mut at = 0;
+            for (&next, &(_, len)) in self.io.next.iter().zip(&self.io.state) {
+                self.workspace.read_numbers_into(world, next, &mut state[at..at + len])?;
+                at += len;
+            }
+        }
+        self.to_carry = true;
+        if !self.state.iter().all(|x| x.is_finite()) {
+            return Err(self.not_finite(step, false));
+        }
+        Ok(())
+    }
+
+    fn not_finite(&self, step: usize, bars: bool) -> Error {
+        let found = if bars { self.workspace.check_bars() } else { self.workspace.check_values() };
+        match found {
+            Err(source) => {
+                let world = (self.worlds > 1).then_some(source.world);
+                Error::NotFinite { step, world, source }
+            }
+            // The workspace knows of every number of the state, so that this cannot be.
+            Ok(()) => Error::NothingToPullBack,
+        }
+    }
+
+    /// Pulls cotangents back through step number `step`, which begins at the state that is set: `state_bar`, of the state
+    /// that it ends with, becomes that of the state that it begins with; `control_bar` is added to. Cotangents of params
+    /// add up inside. `known`: the state that the step ends with, if it is known; an implicit step need not be solved
+    /// again then.
+    pub fn pull(
+        &mut self,
+        step: usize,
+        known: Option<&[S]>,
+        state_bar: &mut [S],
+        control_bar: &mut [S],
+    ) -> Result<(), Error> {
+        if self.holds != Some(step) {
+            self.advance_to(step, known)?;
+        }
+        self.holds = None;
+        let size = self.state.len();
+        for part in (0..self.parts).rev() {
+            if part + 1 < self.parts {
+                let starts = std::mem::take(&mut self.starts);
+                self.state.copy_from_slice(&starts[part * size..(part + 1) * size]);
+                self.write_state()?;
+                let result = self.forward(step, part, Some(&starts[(part + 1) * size..(part + 2) * size]));
+                self.starts = starts;
+                result?;
+            }
+            self.pull_part(step, state_bar, control_bar)?;
+        }
+        Ok(())
+    }
+
+    /// Pulls back through the part of a step whose values the workspace holds.
+    fn pull_part(&mut self, step: usize, state_bar: &mut [S], control_bar: &mut [S]) -> Result<(), Error> {
+        for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
+            let mut at = 0;
+            for (&next, &(_, len)) in self.io.next.iter().zip(&self.io.state) {
+                self.workspace.seed_numbers(world, next, &bars[at..at + len])?;
+                at += len;
+            }
+        }
+        if let Some(unknown) = self.io.implicit {
+            self.seed_residual(unknown, step, state_bar)?;
+        }
+        self.workspace.pullback();
+        for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
+            read_bars(&self.workspace, world, &self.io.state, bars)?;
+        }
+        if self.control_len > 0 {
+            for (world, bars) in control_bar.chunks_exact_mut(self.control_len).enumerate() {
+                let mut at = 0;
+                for &(buffer, len) in &self.io.control {
+                    let numbers = &mut self.control[at..at + len];
+                    self.workspace.bar_numbers_into(world, buffer, numbers)?;
+                    bars[at..at + len].iter_mut().zip(numbers).for_each(|(sum, bar)| *sum = *sum + *bar);
+                    at += len;
+                }
+            }
+        }
+        if !state_bar.iter().all(|x| x.is_finite()) {
+            return Err(self.not_finite(step, true));
+        }
+        Ok(())
+    }
+
+    /// Sets the cotangents of params to zero.
+    pub fn clear_params(&mut self) {
+        self.workspace.clear_parameters();
+    }
+
+    /// The cotangents of one world's params, summed over all steps that were pulled back.
+    pub fn params_bar(&self, world: usize, bars: &mut [S]) -> Result<(), Error> {
+        Ok(read_bars(&self.workspace, world, &self.io.params, bars)?)
+    }
+
+    /// From now on states are copied between steps, so that all values can be kept and brought back.
+    pub fn keep_values(&mut self) {
+        self.carries = false;
+    }
+
+    /// How many numbers all values are.
+    pub fn values_len(&self) -> usize {
+        self.workspace.values_len()
+    }
+
+    /// Copies all values of the step that was just made.
+    pub fn save_values(&self, values: &mut [S]) -> Result<(), Error> {
+        Ok(self.workspace.save_values(values)?)
+    }
+
+    /// Brings back the values of step number `step`. The state becomes that from which it was made.
+    pub fn load_values(&mut self, step: usize, values: &[S]) -> Result<(), Error> {
+        self.workspace.load_values(values)?;
+        for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+            let mut at = 0;
+            for &(buffer, len) in &self.io.state {
+                self.workspace.read_numbers_into(world, buffer, &mut state[at..at + len])?;
+                at += len;
+            }
+        }
+        (self.holds, self.to_carry) = (Some(step), false);
+        Ok(())
+    }
+}
+
+fn write_all<S: Scalar>(
+    workspace: &mut Workspace<S>,
+    world: usize,
+    buffers: &[(BufferUse, usize)],
+    numbers: &[S],
+) -> Result<(), AccessError> {
+    let mut at = 0;
+    for &(buffer, len) in buffers {
+        workspace.write_numbers(world, buffer, &numbers[at..at + len])?;
+        at += len;
+    }
+    Ok(())
+}
+
+fn read_bars<S: Scalar>(
+    workspace: &Workspace<S>,
+    world: usize,
+    buffers: &[(BufferUse, usize)],
+    bars: &mut [S],
+) -> Result<(), AccessError> {
+    let mut at = 0;
+    for &(buffer, len) in buffers {
+        workspace.bar_numbers_into(world, buffer, &mut bars[at..at + len])?;
+        at += len;
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Implicit steps: Newton's method forwards, the implicit function theorem backwards and for tangents.
+//!
+//! A step solves residual(z; x, u, theta) = 0 for z, with J = ∂residual/∂z.
+//!
+//! - forwards: z ← z - J⁻¹ residual, until it vanishes up to rounding;
+//! - tangents: z_dot = -J⁻¹ (∂residual/∂(x, u, theta)) (x_dot, u_dot, theta_dot);
+//! - backwards: λ = J⁻ᵀ z_bar, and the residual's pullback of -λ.
+
+use super::{Parts, Stepper};
+use crate::error::Error;
+use crate::step::Unknown;
+
+/// Most iterations, shorter steps included.
+const ITERATIONS: usize = 60;
+/// A residual of so many roundings is zero.
+const ROUNDINGS: f64 = 4.0;
+/// Where rounding keeps it from getting smaller, it may be this much of the velocities.
+const LOOSE: f64 = 1e-7;
+
+/// Working memory.
+pub(super) struct Scratch<S> {
+    /// The unknowns of all worlds, as the last step found them.
+    pub z: Vec<S>,
+    /// The same, one iteration before; and the step from there.
+    from: Vec<f64>,
+    step: Vec<f64>,
+    residual: Vec<S>,
+    worlds: Vec<World>,
+    values: Vec<f64>,
+    /// Numbers without their tangents.
+    pub numbers: Vec<f64>,
+}
+
+/// How far one world is.
+#[derive(Clone, Copy, Default)]
+struct World {
+    done: bool,
+    /// The largest residual at `from`.
+    norm: f64,
+    /// How much of the step is tried.
+    fraction: f64,
+}
+
+impl<S: Parts> Scratch<S> {
+    pub fn new(unknowns: usize, worlds: usize) -> Self {
+        let worlds = if unknowns > 0 { worlds } else { 0 };
+        Scratch {
+            z: vec![S::default(); unknowns],
+            from: vec![0.0; unknowns],
+            step: vec![0.0; unknowns],
+            residual: vec![S::default(); unknowns],
+            worlds: vec![World::default(); worlds],
+            values: vec![0.0; unknowns],
+            numbers: Vec::new(),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.z.len() * (2 * size_of::<S>() + 3 * size_of::<f64>())
+            + self.worlds.len() * size_of::<World>()
+            + self.numbers.capacity() * size_of::<f64>()
+    }
+
+    pub fn values(&mut self, numbers: &[S]) {
+        self.numbers.clear();
+        self.numbers.extend(numbers.iter().map(|x| x.value()));
+    }
+}
+
+impl<S: Parts> Stepper<S> {
+    /// Finds the unknowns of all worlds, or takes them from the state that the step is known to end with, and leaves the
+    /// values there in the workspace.
+    pub(super) fn forward_implicit(
+        &mut self,
+        unknown: Unknown,
+        step: usize,
+        time: f64,
+        known: Option<&[S]>,
+    ) -> Result<(), Error> {
+        let half = self.state_len / 2;
+        self.tell_jacobians(time)?;
+        // The second half of a state are the velocities, which the unknowns are.
+        let velocities = known.unwrap_or(&self.state).chunks_exact(self.state_len);
+        for (z, state) in self.newton.z.chunks_exact_mut(half).zip(velocities) {
+            z.iter_mut().zip(&state[half..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
+        }
+        if known.is_none() {
+            self.iterate(unknown, step)?;
+        } else {
+            self.evaluate(unknown)?;
+        }
+        if S::DUAL {
+            self.solve_tangents(unknown, step)?;
+        }
+        Ok(())
+    }
+
+    fn tell_jacobians(&mut self, time: f64) -> Result<(), Error> {
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {
+            self.newton.values(state);
+            jacobians.set_state(world, &self.newton.numbers, time)?;
+        }
+        Ok(())
+    }
+
+    /// The residuals at z.
+    fn evaluate(&mut self, unknown: Unknown) -> Result<(), Error> {
+        let half = self.state_len / 2;
+        for (world, z) in self.newton.z.chunks_exact(half).enumerate() {
+            self.workspace.write_numbers(world, unknown.z, z)?;
+        }
+        self.workspace.forward();
+        for (world, residual) in self.newton.residual.chunks_exact_mut(half).enumerate() {
+            self.workspace.read_numbers_into(world, unknown.residual, residual)?;
+        }
+        Ok(())
+    }
+
+    /// J at z, and its factors, for the worlds that are not done (or all).
+    fn factorise(&mut self, step: usize, all: bool) -> Result<(), Error> {
+        let n = &mut self.newton;
+        n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        match jacobians.factorise(&n.values, |world| all || !n.worlds[world].done)? {
+            Ok(()) => Ok(()),
+            Err(_) => Err(Error::Singular { step }),
+        }
+    }
+
+    /// Newton's method with halved steps, world by world: none depends on how far the others are.
+    fn iterate(&mut self, unknown: Unknown, step: usize) -> Result<(), Error> {
+        let half = self.state_len / 2;
+        self.newton.worlds.fill(World { done: false, norm: f64::INFINITY, fraction: 1.0 });
+        for iteration in 0..ITERATIONS {
+            self.evaluate(unknown)?;
+            if iteration == 0 && !self.newton.residual.iter().all(|r| r.is_finite()) {
+                return Err(self.not_finite(step, false));
+            }
+            let mut linearise = false;
+            for world in 0..self.worlds {
+                linearise |= self.judge(world);
+            }
+            if self.newton.worlds.iter().all(|world| world.done) {
+                // A world that went back to where it was before the last trial is evaluated there.
+                return self.evaluate(unknown);
+            }
+            if linearise {
+                self.factorise(step, false)?;
+            }
+            let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+            let n = &mut self.newton;
+            for world in (0..self.worlds).filter(|&w| !n.worlds[w].done) {
+                let range = world * half..(world + 1) * half;
+                if n.worlds[world].fraction == 1.0 {
+                    for i in range.clone() {
+                        (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
+                    }
+                    jacobians.solve(world, &mut n.step[range.clone()]);
+                }
+                for i in range {
+                    let z = n.from[i] + n.worlds[world].fraction * n.step[i];
+                    if !z.is_finite() {
+                        return Err(Error::Singular { step });
+                    }
+                    n.z[i] = S::from_parts(z, 0.0);
+                }
+            }
+        }
+        let world = self.newton.worlds.iter().position(|world| !world.done).unwrap_or(0);
+        let residual = self.newton.worlds[world].norm;
+        let world = (self.worlds > 1).then_some(world);
+        Err(Error::NotConverged { step, world, residual, iterations: ITERATIONS })
+    }
+
+    /// Whether z is a solution, a better point, or too far. True if a new Jacobian is wanted.
+    fn judge(&mut self, world: usize) -> bool {
+        let half = self.state_len / 2;
+        let n = &mut self.newton;
+        let state = &mut n.worlds[world];
+        if state.done {
+            return false;
+        }
+        let range = world * half..(world + 1) * half;
+        let largest = |values: &[S]| values.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
+        let velocity = &self.state[world * self.state_len + half..(world + 1) * self.state_len];
+        let scale = largest(&n.z[range.clone()]).max(largest(velocity));
+        let residual = &n.residual[range.clone()];
+        let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
+        if norm <= ROUNDINGS * S::EPSILON * scale {
+            state.done = true;
+        } else if norm < state.norm {
+            // Halved steps have done their work; the next is whole again.
+            (state.norm, state.fraction) = (norm, 1.0);
+            return true;
+        } else if state.norm <= LOOSE * scale {
+            // Rounding is all that is left.
+            state.done = true;
+            for i in range {
+                n.z[i] = S::from_parts(n.from[i], 0.0);
+            }
+        } else {
+            state.fraction *= 0.5;
+        }
+        false
+    }
+
+    /// Tangents of z, from those of everything else.
+    fn solve_tangents(&mut self, unknown: Unknown, step: usize) -> Result<(), Error> {
+        let half = self.state_len / 2;
+        self.factorise(step, true)?;
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        let n = &mut self.newton;
+        for world in 0..self.worlds {
+            let range = world * half..(world + 1) * half;
+            for i in range.clone() {
+                n.step[i] = -n.residual[i].tangent();
+            }
+            jacobians.solve(world, &mut n.step[range.clone()]);
+            for i in range {
+                n.z[i] = S::from_parts(n.z[i].value(), n.step[i]);
+            }
+        }
+        self.evaluate(unknown)
+    }
+
+    /// Seeds the residual with -λ, from the cotangents of the next state.
+    pub(super) fn seed_residual(
+        &mut self,
+        unknown: Unknown,
+        step: usize,
+        state_bar: &[S],
+    ) -> Result<(), Error> {
+        let half = self.state_len / 2;
+        self.factorise(step, true)?;
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        let n = &mut self.newton;
+        for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
+            let range = world * half..(world + 1) * half;
+            for (k, i) in range.clone().enumerate() {
+                // z is the next velocity, and moves the next position.
+                n.step[i] = bars[half + k].value() + unknown.position_per_unknown * bars[k].value();
+            }
+            jacobians.solve_transposed(world, &mut n.step[range.clone()]);
+            for i in range.clone() {
+                n.residual[i] = S::from_parts(-n.step[i], 0.0);
+            }
+            self.workspace.seed_numbers(world, unknown.residual, &n.residual[range])?;
+        }
+        Ok(())
+    }
+}

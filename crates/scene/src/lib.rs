@@ -58,7 +58,7 @@
 //! assert_eq!(
 //!     error.to_string(),
 //!     "bounce.toml:20:19: springs[0].ends[1]: there is no particle `bal`\n  \
-//!      fix: did you mean `ball`? the particles are `anchor` and `ball`"
+//!      fix: did you mean `ball`? The particles are `anchor` and `ball`"
 //! );
 //! # Ok::<(), pullback_scene::Error>(())
 //! ```

@@ -35,9 +35,12 @@ pub(crate) fn allowed(name: &str) -> Result<(), Invalid> {
 pub(crate) fn choose<T: Copy>(word: &str, name: &str, choices: &[(&str, T)]) -> Result<T, Invalid> {
     choices.iter().find(|(choice, _)| *choice == name).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
-        let near = words::did_you_mean(name, &names);
         let what = format!("there is no {word} {}", words::quoted(name));
-        Invalid::new(word, what, format!("{near}choose one of {}", words::list(&names)))
+        Invalid::new(
+            word,
+            what,
+            words::suggest(name, &names, format!("choose one of {}", words::list(&names))),
+        )
     })
 }
 
@@ -93,7 +96,7 @@ impl<'p> Names<'p> {
         let at = *self.by_name.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
             let what = format!("there is no group of particles {}", words::quoted(name));
-            let fix = format!("{}the groups are {}", words::did_you_mean(name, &names), words::list(&names));
+            let fix = words::suggest(name, &names, format!("the groups are {}", words::list(&names)));
             Invalid::new(name, what, fix)
         })?;
         Ok(self.firsts[at]..self.firsts[at] + self.groups[at].positions.len())
@@ -117,19 +120,19 @@ impl<'p> Names<'p> {
     pub fn unknown(&self, name: &str) -> Invalid {
         let (base, index) = split(name);
         let names: Vec<&str> = self.groups.iter().map(|group| group.name.as_str()).collect();
-        let near = words::nearest(base, &names).map_or_else(String::new, |near| {
+        let near = words::nearest(base, &names).map(|near| {
             let group = &self.groups[self.by_name[near]];
             match index {
                 Some(index) if group.indexed && index < group.positions.len() => {
-                    format!("did you mean `{near}[{index}]`? ")
+                    format!("`{near}[{index}]`")
                 }
-                Some(_) | None if group.indexed => format!("did you mean one of `{near}`? "),
-                Some(_) | None => format!("did you mean `{near}`? "),
+                Some(_) | None if group.indexed => format!("one of `{near}`"),
+                Some(_) | None => format!("`{near}`"),
             }
         });
-        let spans: Vec<String> = self.groups.iter().map(span).collect();
+        let all = words::joined(self.groups.len(), self.groups.iter().map(span));
         let what = format!("there is no particle {}", words::quoted(name));
-        Invalid::new(name, what, format!("{near}the particles are {}", words::list(&spans)))
+        Invalid::new(name, what, words::did_you_mean(near, format!("the particles are {all}")))
     }
 }
 
@@ -144,9 +147,9 @@ fn split(name: &str) -> (&str, Option<usize>) {
 /// The names of a group's particles.
 fn span(group: &Particles) -> String {
     match (group.indexed, group.positions.len()) {
-        (false, _) => group.name.clone(),
-        (true, 0 | 1) => format!("{}[0]", group.name),
-        (true, count) => format!("{}[0] to [{}]", group.name, count - 1),
+        (false, _) => words::quoted(&group.name),
+        (true, 0 | 1) => format!("`{}[0]`", group.name),
+        (true, count) => format!("`{0}[0]` to `{0}[{1}]`", group.name, count - 1),
     }
 }
 

@@ -95,6 +95,7 @@ impl Source {
             let message: String = error.message().chars().flat_map(char::escape_debug).collect();
             let fix = match error.message() {
                 "duplicate key" => "keep one of the two; many of a kind are written `[[particles]]`, with two brackets",
+                message if message.contains("recur") => "put fewer brackets or dots inside each other",
                 _ => "keys are written `key = value`, text \"in quotes\", lists `[1, 2]`, sections `[simulation]`",
             };
             Error {
@@ -178,5 +179,5 @@ fn missing_fix(path: &Path) -> String {
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable();
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
-    format!("{}check the path", words::did_you_mean(&wanted, &names))
+    words::suggest(&wanted, &names, "check the path")
 }

@@ -16,9 +16,14 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// `a`, `b` and `c`.
 pub(crate) fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let shown: Vec<String> = names.iter().take(MOST_LISTED).map(|name| quoted(name.as_ref())).collect();
-    if names.len() > MOST_LISTED {
-        return format!("{} and {} more", shown.join(", "), names.len() - MOST_LISTED);
+    joined(names.len(), names.iter().map(|name| quoted(name.as_ref())))
+}
+
+/// a, b and c.
+pub(crate) fn joined(count: usize, words: impl Iterator<Item = String>) -> String {
+    let shown: Vec<String> = words.take(MOST_LISTED).collect();
+    if count > MOST_LISTED {
+        return format!("{} and {} more", shown.join(", "), count - MOST_LISTED);
     }
     match shown.split_last() {
         None => "none".into(),
@@ -44,17 +49,33 @@ where
         .map(AsRef::as_ref)
         .filter(|candidate| candidate.chars().count().abs_diff(word.len()) <= limit)
         .map(|candidate| (distance(&word, &candidate.to_lowercase().chars().collect::<Vec<_>>()), candidate))
-        .filter(|(distance, _)| *distance <= limit)
+        .filter(|(distance, _)| *distance <= limit && *distance < word.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `a`? ", or nothing.
-pub(crate) fn did_you_mean<'c, S>(word: &str, candidates: impl IntoIterator<Item = &'c S>) -> String
+/// The nearest candidate as a question, if there is one, before a sentence that starts with a small letter.
+pub(crate) fn suggest<'c, S>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c S>,
+    sentence: impl Into<String>,
+) -> String
 where
     S: AsRef<str> + 'c + ?Sized,
 {
-    nearest(word, candidates).map_or_else(String::new, |near| format!("did you mean {}? ", quoted(near)))
+    did_you_mean(nearest(word, candidates).map(quoted), sentence)
+}
+
+/// A suggestion as a question, if there is one, before a sentence that starts with a small letter.
+pub(crate) fn did_you_mean(suggestion: Option<String>, sentence: impl Into<String>) -> String {
+    let mut sentence = sentence.into();
+    let Some(suggestion) = suggestion else {
+        return sentence;
+    };
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    format!("did you mean {suggestion}? {sentence}")
 }
 
 /// Edit distance with swaps of neighbours (optimal string alignment: Boytsov 2011, section 2.1):
@@ -120,6 +141,7 @@ mod tests {
         assert_eq!(nearest("MASS", &words), Some("mass"));
         assert_eq!(nearest("postion", &words), Some("position"));
         assert_eq!(nearest("colour", &words), None);
+        assert_eq!(nearest("w", &["x"]), None);
         assert_eq!(nearest(&"m".repeat(1 << 20), &words), None);
     }
 

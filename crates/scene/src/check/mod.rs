@@ -9,6 +9,7 @@ pub(crate) use problem::{complete, losses, optimiser, variables};
 pub(crate) use scene::scene;
 
 use crate::error::Invalid;
+use crate::words;
 
 /// Most particles, springs, or targets of forces: more is taken for a slip, before it is taken from memory.
 pub(crate) const MOST: usize = 10_000_000;
@@ -33,12 +34,11 @@ fn count(path: &str, word: &str, value: usize) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// A list with as many entries as there are things.
-fn length(path: String, found: usize, wanted: usize, things: &str) -> Result<(), Invalid> {
+/// A list with as many entries as the group has things.
+fn length(path: String, found: usize, wanted: usize, thing: &str) -> Result<(), Invalid> {
     if found == wanted {
         return Ok(());
     }
-    let one = things.trim_end_matches('s');
-    let what = format!("the list has length {found}, and there are {wanted} {things}");
-    Err(Invalid::new(path, what, format!("give one value for each {one}, or one for all")))
+    let what = format!("the list has length {found}, and the group has {}", words::counted(wanted, thing));
+    Err(Invalid::new(path, what, format!("give one value for each {thing}, or one for all")))
 }

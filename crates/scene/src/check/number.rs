@@ -62,7 +62,7 @@ impl Number {
     fn fault(self, value: f64) -> Option<Invalid> {
         let Self { word, unit, least } = self;
         if !value.is_finite() {
-            return Some(not_finite("", value));
+            return Some(not_finite(&format!("the number `{value}`")));
         }
         let (fine, rule) = match least {
             Least::None => (true, ""),
@@ -76,7 +76,7 @@ impl Number {
     }
 }
 
-/// A number that is none.
-pub(crate) fn not_finite(path: impl Into<String>, value: f64) -> Invalid {
-    Invalid::new(path, format!("{value} is no finite number"), "write a finite number")
+/// A number that is none; the error is nowhere yet.
+pub(crate) fn not_finite(shown: &str) -> Invalid {
+    Invalid::new("", format!("{shown} is not finite"), "write a finite number")
 }

@@ -19,7 +19,7 @@ pub(crate) fn complete(problem: &Problem) -> Checked {
     }
     if problem.losses.is_empty() {
         let fix = "add a section `[[loss]]` with kind = \"position\", of and target";
-        return Err(Invalid::new("losses", "the problem has no loss", fix));
+        return Err(Invalid::new("loss", "the problem has no loss", fix));
     }
     Ok(())
 }
@@ -82,26 +82,25 @@ fn start(path: &str, variable: &Variable) -> Checked {
         return Err(Invalid::new(path, "the start is an empty list", "give one number for each component"));
     }
     Number::any("start", "").check_all(path, start)?;
-    let lower = variable.lower.unwrap_or(f64::NEG_INFINITY);
-    let upper = variable.upper.unwrap_or(f64::INFINITY);
-    let (outside, rule): (fn(f64, f64, f64) -> bool, _) = match variable.bounds {
-        Bounds::Project => (|value, lower, upper| value < lower || value > upper, "start within the bounds"),
-        Bounds::Transform => {
-            (|value, lower, upper| value <= lower || value >= upper, "start between the bounds")
-        }
-    };
-    match start.iter().position(|&value| outside(value, lower, upper)) {
-        None => Ok(()),
-        Some(i) => {
-            let what = format!("the start {} is not between {lower} and {upper}", start[i]);
-            Err(Invalid::new(format!("{path}[{i}]"), what, format!("{rule}, or widen them")))
-        }
+    for (i, &value) in start.iter().enumerate() {
+        // A transformed variable can come near its bounds, and is never on them.
+        let on_bound = variable.bounds == Bounds::Project;
+        let below = |bound: &f64| value < *bound || (value == *bound && !on_bound);
+        let above = |bound: &f64| value > *bound || (value == *bound && !on_bound);
+        let (side, bound) = match (variable.lower.filter(below), variable.upper.filter(above)) {
+            (Some(lower), _) => ("above the lower", lower),
+            (None, Some(upper)) => ("below the upper", upper),
+            (None, None) => continue,
+        };
+        let what = format!("the start {value} is not {side} bound {bound}");
+        return Err(Invalid::new(format!("{path}[{i}]"), what, "start within the bounds, or widen them"));
     }
+    Ok(())
 }
 
 /// Checks what is to be small.
 pub(crate) fn losses(scene: &Scene, losses: &[LossTerm]) -> Checked {
-    losses.iter().enumerate().try_for_each(|(i, term)| loss(&format!("losses[{i}]"), scene, term))
+    losses.iter().enumerate().try_for_each(|(i, term)| loss(&format!("loss[{i}]"), scene, term))
 }
 
 fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
@@ -141,7 +140,8 @@ fn steps(path: &str, at: &When, steps: usize) -> Checked {
         ));
     }
     let mut seen = HashSet::new();
-    for &step in list {
+    for (i, &step) in list.iter().enumerate() {
+        let path = format!("{path}[{i}]");
         if step > steps {
             let what =
                 format!("there is no step {step}: the simulation has {}", words::counted(steps, "step"));
@@ -197,9 +197,7 @@ fn effort(path: &str, scene: &Scene, actuator: &str, at: &When) -> Checked {
         let what = format!("there is no actuator {}", words::quoted(actuator));
         let fix = match names.as_slice() {
             [] => "add a section `[[actuators]]` with this name".into(),
-            names => {
-                format!("{}the actuators are {}", words::did_you_mean(actuator, names), words::list(names))
-            }
+            names => words::suggest(actuator, names, format!("the actuators are {}", words::list(names))),
         };
         return Err(Invalid::new(format!("{path}.of"), what, fix));
     }

@@ -101,16 +101,16 @@ fn particles(path: &str, group: &Particles) -> Checked {
         let what = format!("a single particle has {count} positions");
         return Err(Invalid::new(of("positions"), what, "give one position, or make it an indexed group"));
     }
-    length(of("velocities"), group.velocities.len(), count, "particles")?;
-    length(of("masses"), group.masses.len(), count, "particles")?;
-    length(of("fixed"), group.fixed.len(), count, "particles")?;
+    length(of("velocities"), group.velocities.len(), count, "particle")?;
+    length(of("masses"), group.masses.len(), count, "particle")?;
+    length(of("fixed"), group.fixed.len(), count, "particle")?;
     Number::any("position", "m").check_vectors(&of("positions"), &group.positions)?;
     Number::any("velocity", "m/s").check_vectors(&of("velocities"), &group.velocities)?;
     Number::positive("mass", "kg").check_all(&of("masses"), &group.masses)?;
     let Some(drag) = &group.drag else {
         return Ok(());
     };
-    length(of("drag"), drag.len(), count, "particles")?;
+    length(of("drag"), drag.len(), count, "particle")?;
     Number::not_negative("drag", "kg/m").check_all(&of("drag"), drag)
 }
 
@@ -147,14 +147,14 @@ fn springs(path: &str, group: &Springs, scene: &Scene, positions: &[[f64; 3]]) -
             invalid.at(if group.indexed { format!("{path}.ends[{i}]") } else { of("ends") })
         })?;
     }
-    length(of("stiffness"), group.stiffness.len(), count, "springs")?;
-    length(of("rest_lengths"), group.rest_lengths.len(), count, "springs")?;
+    length(of("stiffness"), group.stiffness.len(), count, "spring")?;
+    length(of("rest_lengths"), group.rest_lengths.len(), count, "spring")?;
     Number::not_negative("stiffness", "N/m").check_all(&of("stiffness"), &group.stiffness)?;
     Number::not_negative("rest length", "m").check_all(&of("rest_lengths"), &group.rest_lengths)?;
     let Some(damping) = &group.damping else {
         return Ok(());
     };
-    length(of("damping"), damping.len(), count, "springs")?;
+    length(of("damping"), damping.len(), count, "spring")?;
     Number::not_negative("damping", "N·s/m").check_all(&of("damping"), damping)
 }
 

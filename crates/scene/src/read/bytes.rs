@@ -19,6 +19,9 @@ pub(super) fn parse(text: &str) -> Result<usize, (String, String)> {
     let (number, unit) = text.split_at(unit_at);
     let (number, unit) = (number.trim(), unit.trim());
     let names = UNITS.map(|(name, _)| name);
+    let Ok(value) = number.parse::<f64>() else {
+        return Err(no_amount(text));
+    };
     let factor = match UNITS.iter().find(|(name, _)| *name == unit) {
         Some((_, factor)) => *factor,
         None if unit.is_empty() => 1.0,
@@ -26,17 +29,16 @@ pub(super) fn parse(text: &str) -> Result<usize, (String, String)> {
             let what = format!("there is no unit {}", words::quoted(unit));
             return Err((
                 what,
-                format!("{}the units are {}", words::did_you_mean(unit, &names), words::list(&names)),
+                words::suggest(unit, &names, format!("the units are {}", words::list(&names))),
             ));
         }
     };
-    match number.parse::<f64>() {
-        Ok(value) if (0.0..9e18).contains(&(value * factor)) => Ok((value * factor) as usize),
-        Ok(_) | Err(_) => Err((
-            format!("{} is no amount of memory", words::quoted(text)),
-            "write it like `budget = \"2 MB\"`".into(),
-        )),
-    }
+    let bytes = value * factor;
+    if (0.0..9e18).contains(&bytes) { Ok(bytes as usize) } else { Err(no_amount(text)) }
+}
+
+fn no_amount(text: &str) -> (String, String) {
+    (format!("{} is no amount of memory", words::quoted(text)), "write it like `budget = \"2 MB\"`".into())
 }
 
 #[cfg(test)]

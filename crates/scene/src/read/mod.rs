@@ -85,7 +85,11 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
     let text = |key| root.optional(key, |node| node.text().map(str::to_owned));
     let name = text("name")?.unwrap_or_else(|| stem(source));
     let description = text("description")?.unwrap_or_default();
-    let simulation = simulation::read(&root.need("simulation")?)?;
+    let simulation = root.get("simulation").ok_or_else(|| {
+        let fix = "add it, with `dt = 0.01` and `steps = 100`";
+        root.invalid("simulation", "the section `[simulation]` is missing", fix)
+    })?;
+    let simulation = simulation::read(&simulation)?;
     let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
     let mut total = 0;
     let particles = root.sections("particles", |node| particles::read(node, &mut total))?;

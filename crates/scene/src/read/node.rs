@@ -68,7 +68,7 @@ impl<'a> Node<'a> {
         };
         match value {
             Some(value) if value.is_finite() => Ok(value),
-            Some(value) => Err(not_finite(self.path.to_string(), value)),
+            Some(_) => Err(self.moved(not_finite(&found(self.value)))),
             None => Err(self.wrong("a number")),
         }
     }
@@ -189,12 +189,10 @@ impl<'a> Table<'a> {
         };
         let key = key.get_ref();
         let names: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
-        let fix = format!("{}the keys here are {}", words::did_you_mean(key, &names), words::list(&names));
-        Err(Invalid::new(
-            Path::Key(path, key).to_string(),
-            format!("unknown key {}", words::quoted(key)),
-            fix,
-        ))
+        let fix = words::suggest(key, &names, format!("the keys here are {}", words::list(&names)));
+        let thing = if matches!(path, Path::Root) { "key or section" } else { "key" };
+        let what = format!("unknown {thing} {}", words::quoted(key));
+        Err(Invalid::new(Path::Key(path, key).to_string(), what, fix))
     }
 
     /// How a key is written.
@@ -220,12 +218,7 @@ impl<'a> Table<'a> {
     /// The value of a key that must be there.
     pub fn need<'b>(&'b self, key: &'b str) -> Result<Node<'b>, Invalid> {
         self.get(key).ok_or_else(|| {
-            let example = self.example(key);
-            let (what, fix) = match example.starts_with('[') {
-                true => (format!("the section `{example}` is missing"), format!("add a section `{example}`")),
-                false => (format!("the key `{key}` is missing"), format!("add `{example}`")),
-            };
-            self.invalid(key, what, fix)
+            self.invalid(key, format!("the key `{key}` is missing"), format!("add `{}`", self.example(key)))
         })
     }
 
@@ -249,7 +242,7 @@ impl<'a> Table<'a> {
         match given.as_slice() {
             [] => Ok(None),
             [first, second, ..] => {
-                let what = format!("`{first}` and `{second}` say the same thing twice");
+                let what = format!("`{first}` and `{second}` are both given");
                 Err(self.invalid(second, what, "keep one of the two"))
             }
             [one] => Ok(keys.iter().copied().find(|key| key == one)),

@@ -75,13 +75,13 @@ fn fixed(table: &Table<'_>, count: usize, indexed: bool) -> Result<Vec<[bool; 3]
         return Ok(vec![[all; 3]; count]);
     }
     let by_index = node.first().is_some_and(|first| first.is_whole());
-    if !by_index || !indexed {
-        let wanted = "`true`, `false` or a list";
-        return if node.len().is_err() || by_index {
-            Err(node.wrong(wanted))
-        } else {
-            Ok(vec![node.axes()?; count])
-        };
+    if by_index && !indexed {
+        let fix = "write `fixed = true`, or axes such as `fixed = [\"x\"]`";
+        return Err(node.invalid("a single particle has no index", fix));
+    }
+    if !by_index {
+        node.len().map_err(|_| node.wrong("`true`, `false` or a list"))?;
+        return Ok(vec![node.axes()?; count]);
     }
     let mut fixed = vec![[false; 3]; count];
     node.items("a list of indices", |item| {

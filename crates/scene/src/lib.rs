@@ -1,1 +1,85 @@
 //! Scenes and problems: files to typed descriptions, with errors that name the line and the fix.
+//!
+//! A [`Scene`] says what the world is and how it is simulated; a [`Problem`] is a scene with what may change and what
+//! is to be reached. Both are plain data: they come from a TOML file, or are built in code, and the engine makes a
+//! model of them. The whole format is in `docs/scenes.md` of this crate.
+//!
+//! ```
+//! use pullback_scene::{Integrator, Particles, Problem, Scene, Simulation, Springs};
+//!
+//! let text = r#"
+//! [simulation]
+//! dt = 0.01
+//! duration = 1.0
+//! integrator = "rk4"
+//!
+//! [[particles]]
+//! name = "anchor"
+//! position = [0, 0, 2]
+//! mass = 1
+//! fixed = true
+//!
+//! [[particles]]
+//! name = "ball"
+//! position = [0, 0, 1]
+//! mass = 0.2
+//!
+//! [[springs]]
+//! name = "spring"
+//! ends = ["anchor", "ball"]
+//! stiffness = 100
+//!
+//! [[variables]]
+//! name = "initial.ball.velocity"
+//!
+//! [[loss]]
+//! kind = "position"
+//! of = "ball"
+//! target = [0, 0, 1.5]
+//! "#;
+//! let problem = Problem::parse(text, "bounce.toml")?;
+//!
+//! // The same scene in code.
+//! let scene = Scene {
+//!     name: "bounce".into(),
+//!     particles: vec![
+//!         Particles::single("anchor", [0.0, 0.0, 2.0], 1.0).fix(),
+//!         Particles::single("ball", [0.0, 0.0, 1.0], 0.2),
+//!     ],
+//!     springs: vec![Springs::between("spring", [0, 1], 100.0, 1.0)],
+//!     simulation: Simulation { steps: 100, integrator: Integrator::RungeKutta4, ..Simulation::default() },
+//!     ..Scene::default()
+//! };
+//! assert!(scene.check().is_ok());
+//! assert_eq!(problem.scene, scene);
+//!
+//! // Errors name the line and the fix.
+//! let error = Scene::parse(&text.replace("\"ball\"]", "\"bal\"]"), "bounce.toml").unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "bounce.toml:20:19: springs[0].ends[1]: there is no particle `bal`\n  \
+//!      fix: did you mean `ball`? The particles are `anchor` and `ball`"
+//! );
+//! # Ok::<(), pullback_scene::Error>(())
+//! ```
+
+mod check;
+mod error;
+mod names;
+mod particles;
+mod path;
+mod problem;
+mod read;
+mod scene;
+mod simulation;
+mod source;
+mod springs;
+mod words;
+
+pub use error::{Error, Invalid, Position};
+pub use particles::Particles;
+pub use problem::{Bounds, LossKind, LossTerm, Method, Optimiser, Problem, Table, Track, Variable, When};
+pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
+pub use simulation::{Integrator, Memory, Simulation, Snapshots};
+pub use source::{LARGEST_FILE, Source};
+pub use springs::Springs;

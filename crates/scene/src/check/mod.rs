@@ -1,0 +1,44 @@
+//! Whether a description makes sense. Files and code are checked by the same functions: the reader adds file and line.
+
+mod number;
+mod problem;
+mod scene;
+
+pub(crate) use number::{Number, not_finite};
+pub(crate) use problem::{complete, losses, optimiser, variables};
+pub(crate) use scene::scene;
+
+use crate::error::Invalid;
+use crate::words;
+
+/// Most particles, springs, or targets of forces: more is taken for a slip, before it is taken from memory.
+pub(crate) const MOST: usize = 10_000_000;
+
+/// Most steps and the like.
+pub(crate) const MOST_STEPS: usize = 1_000_000_000;
+
+/// What more than [`MOST`] of something gives.
+pub(crate) fn too_many(path: impl Into<String>, count: usize, what: &str) -> Invalid {
+    Invalid::new(path, format!("{count} {what} are too many"), format!("use at most {MOST} in a scene"))
+}
+
+/// A whole number from 1 to [`MOST_STEPS`].
+fn count(path: &str, word: &str, value: usize) -> Result<(), Invalid> {
+    if value == 0 {
+        return Err(Invalid::new(path, format!("{word} is 0"), "write 1 or more"));
+    }
+    if value > MOST_STEPS {
+        let fix = format!("write at most {MOST_STEPS}; for long times, choose a larger dt");
+        return Err(Invalid::new(path, format!("{word} is {value}, which no machine finishes"), fix));
+    }
+    Ok(())
+}
+
+/// A list with as many entries as the group has things.
+fn length(path: String, found: usize, wanted: usize, thing: &str) -> Result<(), Invalid> {
+    if found == wanted {
+        return Ok(());
+    }
+    let what = format!("the list has length {found}, and the group has {}", words::counted(wanted, thing));
+    Err(Invalid::new(path, what, format!("give one value for each {thing}, or one for all")))
+}

@@ -1,0 +1,236 @@
+//! Checks of scenes.
+
+use std::collections::HashMap;
+
+use super::{MOST, Number, count, length, too_many};
+use crate::error::Invalid;
+use crate::names::allowed;
+use crate::particles::Particles;
+use crate::scene::{Actuator, AppliedForce, Ground, Scene};
+use crate::simulation::{Memory, Simulation};
+use crate::springs::Springs;
+use crate::words;
+
+type Checked = Result<(), Invalid>;
+
+/// Checks a scene.
+pub(crate) fn scene(scene: &Scene) -> Checked {
+    simulation(&scene.simulation)?;
+    Number::any("gravity", "m/s²").check_vector("world.gravity", &scene.world.gravity)?;
+    Number::any("wind", "m/s").check_vector("world.wind", &scene.world.wind)?;
+    names(scene)?;
+    all_particles(&scene.particles)?;
+    all_springs(scene)?;
+    let particles = scene.particle_count();
+    for (i, force) in scene.forces.iter().enumerate() {
+        applied_force(&format!("forces[{i}]"), force, particles)?;
+    }
+    for (i, actuator) in scene.actuators.iter().enumerate() {
+        one_actuator(&format!("actuators[{i}]"), actuator, particles, scene.simulation.steps)?;
+    }
+    scene.ground.as_ref().map_or(Ok(()), ground)
+}
+
+fn simulation(simulation: &Simulation) -> Checked {
+    Number::positive("time step", "s").check("simulation.dt", simulation.dt)?;
+    count("simulation.steps", "the number of steps", simulation.steps)?;
+    count("simulation.substeps", "the number of substeps", simulation.substeps)?;
+    if let Some(truncate) = simulation.truncate {
+        count("simulation.truncate", "the number of steps to pull back through", truncate)?;
+    }
+    match simulation.memory {
+        Memory::Binomial { snapshots } => {
+            count("simulation.memory.binomial", "the number of snapshots", snapshots)
+        }
+        Memory::Budget { bytes: 0 } => Err(Invalid::new(
+            "simulation.memory.budget",
+            "the budget is 0 bytes",
+            "give at least as much memory as one state needs, such as budget = \"2 MB\"",
+        )),
+        Memory::Budget { .. } | Memory::EveryStep | Memory::Dense | Memory::Reversible => Ok(()),
+    }
+}
+
+/// Names are legal, and no two things share one.
+fn names(scene: &Scene) -> Checked {
+    let named = |section: &'static str, i: usize, name| (format!("{section}[{i}].name"), name);
+    let particles = scene.particles.iter().enumerate().map(|(i, it)| named("particles", i, &it.name));
+    let springs = scene.springs.iter().enumerate().map(|(i, it)| named("springs", i, &it.name));
+    let forces = scene.forces.iter().enumerate().map(|(i, it)| named("forces", i, &it.name));
+    let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
+    let mut seen: HashMap<&str, String> = HashMap::new();
+    for (path, name) in particles.chain(springs).chain(forces).chain(actuators) {
+        allowed(name).map_err(|invalid| invalid.at(&path))?;
+        if let Some(first) = seen.get(name.as_str()) {
+            let what =
+                format!("the name {} is taken by `{}`", words::quoted(name), first.trim_end_matches(".name"));
+            return Err(Invalid::new(path, what, "give each its own name"));
+        }
+        seen.insert(name, path);
+    }
+    Ok(())
+}
+
+fn all_particles(groups: &[Particles]) -> Checked {
+    if groups.is_empty() {
+        let fix = "add a section `[[particles]]` with name, position and mass";
+        return Err(Invalid::new("particles", "the scene has no particles", fix));
+    }
+    let mut total = 0;
+    for (i, group) in groups.iter().enumerate() {
+        particles(&format!("particles[{i}]"), group)?;
+        total += group.positions.len();
+        if total > MOST {
+            return Err(too_many(format!("particles[{i}].positions"), total, "particles"));
+        }
+    }
+    Ok(())
+}
+
+fn particles(path: &str, group: &Particles) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
+    let count = group.positions.len();
+    if count == 0 {
+        return Err(Invalid::new(
+            of("positions"),
+            "the group is empty",
+            "give at least one position, or leave it out",
+        ));
+    }
+    if !group.indexed && count != 1 {
+        let what = format!("a single particle has {count} positions");
+        return Err(Invalid::new(of("positions"), what, "give one position, or make it an indexed group"));
+    }
+    length(of("velocities"), group.velocities.len(), count, "particle")?;
+    length(of("masses"), group.masses.len(), count, "particle")?;
+    length(of("fixed"), group.fixed.len(), count, "particle")?;
+    Number::any("position", "m").check_vectors(&of("positions"), &group.positions)?;
+    Number::any("velocity", "m/s").check_vectors(&of("velocities"), &group.velocities)?;
+    Number::positive("mass", "kg").check_all(&of("masses"), &group.masses)?;
+    let Some(drag) = &group.drag else {
+        return Ok(());
+    };
+    length(of("drag"), drag.len(), count, "particle")?;
+    Number::not_negative("drag", "kg/m").check_all(&of("drag"), drag)
+}
+
+fn all_springs(scene: &Scene) -> Checked {
+    let positions: Vec<[f64; 3]> =
+        scene.particles.iter().flat_map(|group| group.positions.iter().copied()).collect();
+    let mut total = 0;
+    for (i, group) in scene.springs.iter().enumerate() {
+        springs(&format!("springs[{i}]"), group, scene, &positions)?;
+        total += group.ends.len();
+        if total > MOST {
+            return Err(too_many(format!("springs[{i}].ends"), total, "springs"));
+        }
+    }
+    Ok(())
+}
+
+fn springs(path: &str, group: &Springs, scene: &Scene, positions: &[[f64; 3]]) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
+    let count = group.ends.len();
+    if count == 0 {
+        return Err(Invalid::new(
+            of("ends"),
+            "there are no springs in this group",
+            "give ends, or leave it out",
+        ));
+    }
+    if !group.indexed && count != 1 {
+        let what = format!("a single spring has {count} pairs of ends");
+        return Err(Invalid::new(of("ends"), what, "give one pair, or make it an indexed group"));
+    }
+    for (i, &pair) in group.ends.iter().enumerate() {
+        ends(pair, scene, positions).map_err(|invalid| {
+            invalid.at(if group.indexed { format!("{path}.ends[{i}]") } else { of("ends") })
+        })?;
+    }
+    length(of("stiffness"), group.stiffness.len(), count, "spring")?;
+    length(of("rest_lengths"), group.rest_lengths.len(), count, "spring")?;
+    Number::not_negative("stiffness", "N/m").check_all(&of("stiffness"), &group.stiffness)?;
+    Number::not_negative("rest length", "m").check_all(&of("rest_lengths"), &group.rest_lengths)?;
+    let Some(damping) = &group.damping else {
+        return Ok(());
+    };
+    length(of("damping"), damping.len(), count, "spring")?;
+    Number::not_negative("damping", "N·s/m").check_all(&of("damping"), damping)
+}
+
+/// The ends of a spring are two particles in two places: else it has no direction.
+fn ends([a, b]: [usize; 2], scene: &Scene, positions: &[[f64; 3]]) -> Checked {
+    for end in [a, b] {
+        if end >= positions.len() {
+            return Err(no_particle("", end, positions.len()));
+        }
+    }
+    let name = |index| words::quoted(&scene.particle_name(index));
+    if a == b {
+        let what = format!("both ends are {}", name(a));
+        return Err(Invalid::new("", what, "join two different particles"));
+    }
+    if positions[a] == positions[b] {
+        let what =
+            format!("{} and {} are in one place, so that the spring has no direction", name(a), name(b));
+        return Err(Invalid::new("", what, "move one of the two"));
+    }
+    Ok(())
+}
+
+/// An index that no particle has; can only happen in code.
+pub(super) fn no_particle(path: impl Into<String>, index: usize, count: usize) -> Invalid {
+    let fix = "particles are counted from 0 over all groups in order";
+    let what = format!(
+        "there is no particle {index}: there {}",
+        match count {
+            1 => "is 1".into(),
+            _ => format!("are {count}"),
+        }
+    );
+    Invalid::new(path, what, fix)
+}
+
+fn applied_force(path: &str, force: &AppliedForce, particles: usize) -> Checked {
+    let on = format!("{path}.on");
+    if force.on.is_empty() {
+        return Err(Invalid::new(on, "the force acts on nothing", "name at least one particle"));
+    }
+    if force.on.len() > MOST {
+        return Err(too_many(on, force.on.len(), "targets"));
+    }
+    if let Some(&index) = force.on.iter().find(|&&index| index >= particles) {
+        return Err(no_particle(on, index, particles));
+    }
+    Number::any("force", "N").check_vector(&format!("{path}.force"), &force.force)?;
+    let Some(oscillation) = force.oscillation else {
+        return Ok(());
+    };
+    Number::positive("frequency", "Hz").check(&format!("{path}.frequency"), oscillation.frequency)?;
+    Number::any("phase", "rad").check(&format!("{path}.phase"), oscillation.phase)
+}
+
+fn one_actuator(path: &str, actuator: &Actuator, particles: usize, steps: usize) -> Checked {
+    if actuator.on >= particles {
+        return Err(no_particle(format!("{path}.on"), actuator.on, particles));
+    }
+    let controls = format!("{path}.controls");
+    let found = actuator.control.len();
+    if found != 1 && found != steps {
+        let what = format!(
+            "there are {}, and the simulation has {}",
+            words::counted(found, "control"),
+            words::counted(steps, "step")
+        );
+        return Err(Invalid::new(controls, what, "give one control for all steps, or one for each step"));
+    }
+    Number::any("control", "N").check_vectors(&controls, &actuator.control)
+}
+
+fn ground(ground: &Ground) -> Checked {
+    Number::any("height", "m").check("ground.height", ground.height)?;
+    Number::not_negative("contact stiffness ke", "N/m").check("ground.ke", ground.ke)?;
+    Number::not_negative("contact damping kd", "N·s/m").check("ground.kd", ground.kd)?;
+    Number::not_negative("friction slope kf", "N·s/m").check("ground.kf", ground.kf)?;
+    Number::not_negative("coefficient of friction mu", "").check("ground.mu", ground.mu)
+}

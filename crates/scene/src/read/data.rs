@@ -1,0 +1,208 @@
+//! Data files of trajectories: numbers divided by commas, under the names of their columns.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::Fault;
+use super::loss::step_of;
+use super::node::Node;
+use crate::error::{Error, Invalid, Position};
+use crate::names::Names;
+use crate::problem::{Table, Track};
+use crate::scene::Scene;
+use crate::source::{Source, read_text};
+use crate::words;
+
+/// What the columns of a particle are called.
+const QUANTITIES: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
+
+/// A data file.
+pub(super) struct Data {
+    pub file: PathBuf,
+    pub table: Table,
+    pub tracks: Vec<Track>,
+    /// The step of each row.
+    pub steps: Vec<usize>,
+}
+
+/// Reads the file that a key names.
+pub(super) fn read(node: &Node<'_>, scene: &Scene, source: &Source) -> Result<Data, Fault> {
+    let name = node.text()?;
+    let file = inside(node, name, source.folder())?;
+    let text = read_text(&file).map_err(|unread| match unread.position {
+        None => Fault::Here(node.invalid(format!("{}: {}", words::quoted(name), unread.what), unread.fix)),
+        position => Fault::Elsewhere(Error {
+            file: file.display().to_string(),
+            position,
+            path: String::new(),
+            what: unread.what,
+            fix: unread.fix,
+        }),
+    })?;
+    let parsed = parse(&text, scene).map_err(|bad| Fault::Elsewhere(bad.error(&file)))?;
+    let (table, tracks, steps) = parsed;
+    Ok(Data { file, table, tracks, steps })
+}
+
+/// The path of a file in the folder of the scene or below it: a scene from elsewhere reads nothing else.
+fn inside(node: &Node<'_>, name: &str, folder: &Path) -> Result<PathBuf, Invalid> {
+    let below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if name.is_empty() || !Path::new(name).components().all(below) {
+        let what = format!("{} is not in the folder of this file", words::quoted(name));
+        let fix = "write a path that starts at this file's folder, without `..`, such as \"measured.csv\"";
+        return Err(node.invalid(what, fix));
+    }
+    Ok(folder.join(name))
+}
+
+/// Something wrong in a data file.
+struct Bad {
+    line: usize,
+    column: usize,
+    name: String,
+    what: String,
+    fix: String,
+}
+
+impl Bad {
+    fn error(self, file: &Path) -> Error {
+        let position = (self.line > 0).then_some(Position { line: self.line, column: self.column });
+        Error { file: file.display().to_string(), position, path: self.name, what: self.what, fix: self.fix }
+    }
+}
+
+/// A field of a line: its text and where it starts.
+struct Field<'t> {
+    text: &'t str,
+    line: usize,
+    column: usize,
+}
+
+impl Field<'_> {
+    fn bad(&self, name: &str, what: impl Into<String>, fix: impl Into<String>) -> Bad {
+        Bad { line: self.line, column: self.column, name: name.into(), what: what.into(), fix: fix.into() }
+    }
+}
+
+/// The fields of a line, without the spaces around them.
+fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
+    let mut column = 1;
+    text.split(',')
+        .map(|raw| {
+            let spaces = raw.chars().take_while(|c| c.is_whitespace()).count();
+            let field = Field { text: raw.trim(), line, column: column + spaces };
+            column += raw.chars().count() + 1;
+            field
+        })
+        .collect()
+}
+
+type Parsed = (Table, Vec<Track>, Vec<usize>);
+
+fn parse(text: &str, scene: &Scene) -> Result<Parsed, Bad> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let whole = |what: &str, fix: &str| Bad {
+        line: 0,
+        column: 0,
+        name: String::new(),
+        what: what.into(),
+        fix: fix.into(),
+    };
+    let Some((line, header)) = lines.next() else {
+        return Err(whole(
+            "the file is empty",
+            "write a header such as `time, ball.x`, then one row for each time",
+        ));
+    };
+    let header = fields(line, header);
+    let tracks = tracks(&header, scene)?;
+    let columns: Vec<String> = header.iter().map(|field| field.text.to_owned()).collect();
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let mut steps = Vec::new();
+    for (line, text) in lines {
+        let fields = fields(line, text);
+        let row = row(&fields, &columns)?;
+        steps.push(step(&fields[0], row[0], steps.last().copied(), scene)?);
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        return Err(whole("there is a header, and no row below it", "write one row for each time"));
+    }
+    Ok((Table { columns, rows }, tracks, steps))
+}
+
+/// What the columns after the time are.
+fn tracks(header: &[Field<'_>], scene: &Scene) -> Result<Vec<Track>, Bad> {
+    let names = Names::new(&scene.particles);
+    let (first, rest) = header.split_first().expect("a split has at least one part");
+    if first.text != "time" {
+        let what = format!("the first column is {}", words::quoted(first.text));
+        return Err(first.bad("", what, "the first column is `time` [s], with a header above it"));
+    }
+    if rest.is_empty() {
+        return Err(first.bad("", "there are no columns beside `time`", "add one such as `ball.x`"));
+    }
+    let mut tracks: Vec<Track> = Vec::with_capacity(rest.len());
+    for (column, field) in (1..).zip(rest) {
+        let track = track(column, field, &names)?;
+        let same =
+            |it: &&Track| (it.particle, it.velocity, it.axis) == (track.particle, track.velocity, track.axis);
+        if let Some(first) = tracks.iter().find(same) {
+            let what = format!("column {} is {} too", first.column + 1, words::quoted(field.text));
+            return Err(field.bad(field.text, what, "keep one of the two"));
+        }
+        tracks.push(track);
+    }
+    Ok(tracks)
+}
+
+fn track(column: usize, field: &Field<'_>, names: &Names<'_>) -> Result<Track, Bad> {
+    let known = field.text.rsplit_once('.').and_then(|(particle, quantity)| {
+        Some((particle, QUANTITIES.iter().position(|known| *known == quantity)?))
+    });
+    let Some((particle, at)) = known else {
+        let what = format!("there is no column {}", words::quoted(field.text));
+        let fix =
+            "columns are a particle's name with .x, .y, .z [m], .vx, .vy or .vz [m/s], such as `ball.x`";
+        return Err(field.bad("", what, fix));
+    };
+    let particle =
+        names.index(particle).map_err(|invalid| field.bad(field.text, invalid.what, invalid.fix))?;
+    Ok(Track { particle, velocity: at >= 3, axis: at % 3, column })
+}
+
+fn row(fields: &[Field<'_>], columns: &[String]) -> Result<Vec<f64>, Bad> {
+    if fields.len() != columns.len() {
+        let (found, wanted) = (fields.len(), columns.len());
+        let what = format!("the row has {}, and the header has {wanted}", words::counted(found, "column"));
+        return Err(fields[0].bad("", what, "write one number for each column of the header"));
+    }
+    let number = |(field, column): (&Field<'_>, &String)| match field.text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err(field.bad(column, format!("{} is no finite number", field.text), "leave the row out")),
+        Err(_) => {
+            let what = match field.text {
+                "" => "there is no number".into(),
+                text => format!("{} is no number", words::quoted(text)),
+            };
+            Err(field.bad(column, what, "write a number such as 0.5, or leave the row out"))
+        }
+    };
+    fields.iter().zip(columns).map(number).collect()
+}
+
+/// The step of a row: on a step, within the simulation, and after the row before.
+fn step(field: &Field<'_>, time: f64, before: Option<usize>, scene: &Scene) -> Result<usize, Bad> {
+    let simulation = &scene.simulation;
+    let step = step_of(time, simulation.dt).map_err(|(what, fix)| field.bad("time", what, fix))?;
+    if step > simulation.steps {
+        let end = simulation.steps as f64 * simulation.dt;
+        let what = format!("the time {time} s is after the end of the simulation, {end} s");
+        return Err(field.bad("time", what, "leave the row out, or simulate longer"));
+    }
+    if before.is_some_and(|before| step <= before) {
+        let what = format!("the time {time} s is not after that of the row above");
+        return Err(field.bad("time", what, "order the rows by time, each time once"));
+    }
+    Ok(step)
+}

@@ -1,0 +1,135 @@
+//! `[[loss]]`.
+
+use super::Fault;
+use super::data;
+use super::node::{Keys, Node, Table};
+use crate::error::Invalid;
+use crate::problem::{LossKind, LossTerm, When};
+use crate::scene::Scene;
+use crate::source::Source;
+use crate::words;
+
+const KEYS: Keys = &[
+    ("kind", "kind = \"position\""),
+    ("of", "of = \"ball\""),
+    ("target", "target = [5, 0, 0]"),
+    ("axes", "axes = [\"x\", \"y\"]"),
+    ("data", "data = \"measured.csv\""),
+    ("at", "at = \"end\""),
+    ("weight", "weight = 1.0"),
+];
+
+const AT_KEYS: Keys = &[("times", "times = [0.5, 1.0]")];
+
+/// Kinds in files.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Position,
+    Velocity,
+    Trajectory,
+    Effort,
+}
+
+const KINDS: [(&str, Kind); 4] = [
+    ("position", Kind::Position),
+    ("velocity", Kind::Velocity),
+    ("trajectory", Kind::Trajectory),
+    ("effort", Kind::Effort),
+];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        KINDS[self as usize].0
+    }
+
+    /// The keys that say what is measured. A trajectory has its times in its data.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Position | Self::Velocity => &["of", "target", "axes", "at"],
+            Self::Trajectory => &["data"],
+            Self::Effort => &["of", "at"],
+        }
+    }
+}
+
+/// Reads a part of the loss, and the data file that it names.
+pub(super) fn read(node: &Node<'_>, scene: &Scene, source: &Source) -> Result<LossTerm, Fault> {
+    let table = node.table(KEYS)?;
+    let kind = table.need("kind")?.choose("kind of loss", &KINDS)?;
+    own_keys_only(&table, kind)?;
+    let weight = table.optional("weight", |it| it.number())?.unwrap_or(1.0);
+    let dt = scene.simulation.dt;
+    let at = table.optional("at", |node| when(node, dt))?;
+    let (kind, usual) = match kind {
+        Kind::Position | Kind::Velocity => (of_particle(&table, kind, scene)?, When::End),
+        Kind::Trajectory => {
+            let data = data::read(&table.need("data")?, scene, source)?;
+            (
+                LossKind::Trajectory { data: data.table, file: data.file, tracks: data.tracks },
+                When::Steps(data.steps),
+            )
+        }
+        Kind::Effort => (LossKind::Effort { actuator: table.need("of")?.text()?.to_owned() }, When::Always),
+    };
+    Ok(LossTerm { kind, at: at.unwrap_or(usual), weight })
+}
+
+/// Refuses keys of other kinds.
+fn own_keys_only(table: &Table<'_>, kind: Kind) -> Result<(), Invalid> {
+    let foreign = |key: &&&str| table.has(key) && !kind.keys().contains(key);
+    let Some(key) = KINDS.iter().flat_map(|(_, kind)| kind.keys()).find(foreign) else {
+        return Ok(());
+    };
+    let what = format!("a loss of kind `{}` has no `{key}`", kind.name());
+    let fix = match (kind, *key) {
+        (Kind::Trajectory, "at") => "leave it out: the times are in the data file".into(),
+        _ => format!("leave it out, or change the kind; `{}` has {}", kind.name(), words::list(kind.keys())),
+    };
+    Err(table.invalid(key, what, fix))
+}
+
+fn of_particle(table: &Table<'_>, kind: Kind, scene: &Scene) -> Result<LossKind, Invalid> {
+    let name = table.need("of")?;
+    let of = scene.particle_index(name.text()?).map_err(|invalid| name.moved(invalid))?;
+    let target = table.need("target")?.vector()?;
+    let axes = table.optional("axes", |it| it.axes())?.unwrap_or([true; 3]);
+    Ok(match kind {
+        Kind::Velocity => LossKind::Velocity { of, target, axes },
+        Kind::Position | Kind::Trajectory | Kind::Effort => LossKind::Position { of, target, axes },
+    })
+}
+
+/// "end", "always", a step, steps, or times that are multiples of the time step.
+fn when(node: &Node<'_>, dt: f64) -> Result<When, Invalid> {
+    if node.is_text() {
+        const WORDS: [(&str, bool); 2] = [("always", true), ("end", false)];
+        return Ok(if node.choose("time", &WORDS)? { When::Always } else { When::End });
+    }
+    if node.is_table() {
+        let table = node.table(AT_KEYS)?;
+        let steps = table.need("times")?.items("a list of times", |time| {
+            step_of(time.number()?, dt).map_err(|(what, fix)| time.invalid(what, fix))
+        })?;
+        return Ok(When::Steps(steps));
+    }
+    if node.is_whole() {
+        return Ok(When::Steps(vec![node.whole()?]));
+    }
+    if node.len().is_err() {
+        return Err(node.wrong("\"end\", \"always\", a step, a list of steps or `{ times = [0.5, 1.0] }`"));
+    }
+    Ok(When::Steps(node.items("a list of steps", |it| it.whole())?))
+}
+
+/// The step at a time [s], or what is wrong with it and the fix.
+pub(super) fn step_of(time: f64, dt: f64) -> Result<usize, (String, String)> {
+    let step = (time / dt).round();
+    if time < -1e-6 * dt {
+        return Err((format!("the time {time} s is before the start"), "times start at 0".into()));
+    }
+    if (time - step * dt).abs() > 1e-6 * dt {
+        let what = format!("the time {time} s is no multiple of the time step dt = {dt} s");
+        return Err((what, format!("the nearest that is one is {} s", step * dt)));
+    }
+    Ok(step as usize)
+}

@@ -1,0 +1,107 @@
+//! Files to descriptions. Reading finds what only a file can have wrong (keys, types, names); `check` does the rest.
+
+mod bytes;
+mod data;
+mod loss;
+mod node;
+mod optimiser;
+mod particles;
+mod simulation;
+mod springs;
+mod variable;
+mod world;
+
+use node::{Keys, Table};
+
+use crate::check;
+use crate::error::{Error, Invalid};
+use crate::names::Names;
+use crate::problem::{LossTerm, Optimiser, Variable};
+use crate::scene::Scene;
+use crate::source::Source;
+
+/// What a file can have.
+pub(crate) struct Parts {
+    pub scene: Scene,
+    pub variables: Vec<Variable>,
+    pub losses: Vec<LossTerm>,
+    pub optimiser: Optimiser,
+}
+
+/// What is wrong here, or in a file that this one names.
+enum Fault {
+    Here(Invalid),
+    Elsewhere(Error),
+}
+
+impl From<Invalid> for Fault {
+    fn from(invalid: Invalid) -> Self {
+        Self::Here(invalid)
+    }
+}
+
+const KEYS: Keys = &[
+    ("name", "name = \"throw\""),
+    ("description", "description = \"A ball is thrown.\""),
+    ("simulation", "[simulation]"),
+    ("world", "[world]"),
+    ("particles", "[[particles]]"),
+    ("springs", "[[springs]]"),
+    ("forces", "[[forces]]"),
+    ("actuators", "[[actuators]]"),
+    ("ground", "[ground]"),
+    ("variables", "[[variables]]"),
+    ("loss", "[[loss]]"),
+    ("optimiser", "[optimiser]"),
+];
+
+/// Reads and checks a file.
+pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
+    let table = source.table()?;
+    if table.get_ref().is_empty() {
+        let fix = "write the sections `[simulation]` and `[[particles]]`";
+        return Err(source.error("", "the file is empty", fix));
+    }
+    let read = || -> Result<Parts, Fault> {
+        let root = Table::root(table.get_ref(), KEYS)?;
+        let scene = scene(&root, source)?;
+        check::scene(&scene)?;
+        let variables = root.sections("variables", variable::read)?;
+        check::variables(&variables)?;
+        let losses = root.sections("loss", |node| loss::read(node, &scene, source))?;
+        check::losses(&scene, &losses)?;
+        let optimiser =
+            root.get("optimiser").map_or(Ok(Optimiser::default()), |node| optimiser::read(&node))?;
+        check::optimiser(&optimiser)?;
+        Ok(Parts { scene, variables, losses, optimiser })
+    };
+    read().map_err(|fault| match fault {
+        Fault::Here(invalid) => source.attach(invalid),
+        Fault::Elsewhere(error) => error,
+    })
+}
+
+fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
+    let text = |key| root.optional(key, |node| node.text().map(str::to_owned));
+    let name = text("name")?.unwrap_or_else(|| stem(source));
+    let description = text("description")?.unwrap_or_default();
+    let simulation = root.get("simulation").ok_or_else(|| {
+        let fix = "add it, with `dt = 0.01` and `steps = 100`";
+        root.invalid("simulation", "the section `[simulation]` is missing", fix)
+    })?;
+    let simulation = simulation::read(&simulation)?;
+    let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
+    let mut total = 0;
+    let particles = root.sections("particles", |node| particles::read(node, &mut total))?;
+    let names = Names::new(&particles);
+    let springs = springs::all(root, &names, &particles)?;
+    let forces = world::forces(root, &names)?;
+    let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
+    let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
+    Ok(Scene { name, description, world, springs, forces, actuators, ground, simulation, particles })
+}
+
+/// The file's name without its ending: what a scene without a name is called.
+fn stem(source: &Source) -> String {
+    std::path::Path::new(source.file()).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,101 @@
+//! `[world]`, `[[forces]]`, `[[actuators]]` and `[ground]`.
+
+use super::node::{Keys, Node, Table};
+use crate::check::{MOST, too_many};
+use crate::error::Invalid;
+use crate::names::Names;
+use crate::scene::{Actuator, AppliedForce, Ground, Oscillation, World};
+
+const WORLD_KEYS: Keys = &[("gravity", "gravity = [0, 0, -9.81]"), ("wind", "wind = [0, 0, 0]")];
+
+const FORCE_KEYS: Keys = &[
+    ("name", "name = \"gust\""),
+    ("on", "on = \"ball\""),
+    ("force", "force = [1, 0, 0]"),
+    ("frequency", "frequency = 2.0"),
+    ("phase", "phase = 0.5"),
+];
+
+const ACTUATOR_KEYS: Keys = &[
+    ("name", "name = \"thruster\""),
+    ("on", "on = \"ball\""),
+    ("control", "control = [0, 0, 0]"),
+    ("controls", "controls = [[0, 0, 0], [1, 0, 0]]"),
+];
+
+const GROUND_KEYS: Keys =
+    &[("height", "height = 0"), ("ke", "ke = 1e4"), ("kd", "kd = 10"), ("kf", "kf = 10"), ("mu", "mu = 0.5")];
+
+pub(super) fn world(node: &Node<'_>) -> Result<World, Invalid> {
+    let table = node.table(WORLD_KEYS)?;
+    let usual = World::default();
+    Ok(World {
+        gravity: table.optional("gravity", |it| it.vector())?.unwrap_or(usual.gravity),
+        wind: table.optional("wind", |it| it.vector())?.unwrap_or(usual.wind),
+    })
+}
+
+/// Reads all forces. Their targets are counted over all of them, so that no size is taken from memory unseen.
+pub(super) fn forces(root: &Table<'_>, names: &Names<'_>) -> Result<Vec<AppliedForce>, Invalid> {
+    let mut total = 0;
+    root.sections("forces", |node| force(node, names, &mut total))
+}
+
+fn force(node: &Node<'_>, names: &Names<'_>, total: &mut usize) -> Result<AppliedForce, Invalid> {
+    let table = node.table(FORCE_KEYS)?;
+    let name = table.name()?;
+    let on = targets(&table.need("on")?, names, total)?;
+    let force = table.need("force")?.vector()?;
+    let phase = table.optional("phase", |it| it.number())?;
+    let oscillation = table
+        .optional("frequency", |it| it.number())?
+        .map(|frequency| Oscillation { frequency, phase: phase.unwrap_or(0.0) });
+    if oscillation.is_none() && phase.is_some() {
+        let what = "a force without `frequency` has no phase";
+        return Err(table.invalid("phase", what, "add `frequency = 2.0`, or leave `phase` out"));
+    }
+    Ok(AppliedForce { name, on, force, oscillation })
+}
+
+/// The particles of a name, a glob, or a list of them; each once, in order.
+fn targets(node: &Node<'_>, names: &Names<'_>, total: &mut usize) -> Result<Vec<usize>, Invalid> {
+    let mut matching = |node: &Node<'_>| {
+        let pattern = node.text()?;
+        let found = names.matching(pattern);
+        *total += found.len();
+        if *total > MOST {
+            return Err(node.moved(too_many("", *total, "targets of forces")));
+        }
+        if found.is_empty() { Err(node.moved(names.unknown(pattern))) } else { Ok(found) }
+    };
+    let mut all = match node.len() {
+        Ok(_) => node.items("a list of names", &mut matching)?.concat(),
+        Err(_) if node.is_text() => matching(node)?,
+        Err(_) => return Err(node.wrong("a name, a glob, or a list of them,")),
+    };
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+pub(super) fn actuator(node: &Node<'_>, names: &Names<'_>) -> Result<Actuator, Invalid> {
+    let table = node.table(ACTUATOR_KEYS)?;
+    let on = table.need("on")?;
+    Ok(Actuator {
+        name: table.name()?,
+        on: names.index(on.text()?).map_err(|invalid| on.moved(invalid))?,
+        control: table.each(["control", "controls"], 1, |it| it.vector())?.unwrap_or(vec![[0.0; 3]]),
+    })
+}
+
+pub(super) fn ground(node: &Node<'_>) -> Result<Ground, Invalid> {
+    let table = node.table(GROUND_KEYS)?;
+    let number = |key| table.need(key).and_then(|node| node.number());
+    Ok(Ground {
+        height: table.optional("height", |it| it.number())?.unwrap_or(0.0),
+        ke: number("ke")?,
+        kd: number("kd")?,
+        kf: number("kf")?,
+        mu: number("mu")?,
+    })
+}

@@ -1,0 +1,212 @@
+//! A scene: what the world is and how it is simulated.
+
+use std::path::Path;
+
+use crate::error::{Error, Invalid};
+use crate::names::Names;
+use crate::particles::Particles;
+use crate::simulation::Simulation;
+use crate::source::Source;
+use crate::springs::Springs;
+use crate::{check, read};
+
+/// What the world is and how it is simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// What it is called; for people.
+    pub name: String,
+    /// What it shows; for people.
+    pub description: String,
+    /// Gravity and wind.
+    pub world: World,
+    /// The particles, in groups. They are counted over all groups in this order.
+    pub particles: Vec<Particles>,
+    /// Springs between particles, in groups.
+    pub springs: Vec<Springs>,
+    /// Forces that follow a given course.
+    pub forces: Vec<AppliedForce>,
+    /// Forces that are controls.
+    pub actuators: Vec<Actuator>,
+    /// A plane that particles hit.
+    pub ground: Option<Ground>,
+    /// Time steps, integrator, memory.
+    pub simulation: Simulation,
+}
+
+/// What acts everywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct World {
+    /// Acceleration of everything that falls [m/s²].
+    pub gravity: [f64; 3],
+    /// Velocity of the air [m/s]; it matters to particles with drag.
+    pub wind: [f64; 3],
+}
+
+/// A force on some particles: constant, or `force · cos(2π frequency t + phase)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedForce {
+    /// Its name.
+    pub name: String,
+    /// The particles that it acts on, each with the whole force.
+    pub on: Vec<usize>,
+    /// The force, or its amplitude [N].
+    pub force: [f64; 3],
+    /// How it varies in time; `None`: not at all.
+    pub oscillation: Option<Oscillation>,
+}
+
+/// A cosine in time: cos(2π frequency t + phase).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Oscillation {
+    /// Frequency [Hz].
+    pub frequency: f64,
+    /// Phase at the start [rad].
+    pub phase: f64,
+}
+
+/// A force on one particle that is a control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuator {
+    /// Its name.
+    pub name: String,
+    /// The particle that it acts on.
+    pub on: usize,
+    /// The force [N]: one value for all steps, or one for each step.
+    pub control: Vec<[f64; 3]>,
+}
+
+/// A plane z = height. A particle below it is pushed up by a spring and a damper, and slowed along the plane by
+/// friction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ground {
+    /// Its height [m].
+    pub height: f64,
+    /// Stiffness of the contact [N/m].
+    pub ke: f64,
+    /// Damping of the contact [N·s/m].
+    pub kd: f64,
+    /// Slope of the friction force at low speed [N·s/m].
+    pub kf: f64,
+    /// Coefficient of friction: the most friction per normal force.
+    pub mu: f64,
+}
+
+impl Default for Scene {
+    /// An empty world with gravity, simulated for one second. A scene needs at least one particle.
+    fn default() -> Self {
+        Self {
+            name: "scene".into(),
+            description: String::new(),
+            world: World::default(),
+            particles: Vec::new(),
+            springs: Vec::new(),
+            forces: Vec::new(),
+            actuators: Vec::new(),
+            ground: None,
+            simulation: Simulation::default(),
+        }
+    }
+}
+
+impl Default for World {
+    /// Gravity of the Earth along -z, and no wind.
+    fn default() -> Self {
+        Self { gravity: [0.0, 0.0, -9.81], wind: [0.0; 3] }
+    }
+}
+
+impl AppliedForce {
+    /// A constant force [N] on particles.
+    pub fn constant(name: impl Into<String>, on: Vec<usize>, force: [f64; 3]) -> Self {
+        Self { name: name.into(), on, force, oscillation: None }
+    }
+
+    /// The force as a cosine in time: frequency [Hz], phase [rad].
+    #[must_use]
+    pub fn oscillating(self, frequency: f64, phase: f64) -> Self {
+        Self { oscillation: Some(Oscillation { frequency, phase }), ..self }
+    }
+}
+
+impl Actuator {
+    /// An actuator on a particle, without force to begin with.
+    pub fn new(name: impl Into<String>, on: usize) -> Self {
+        Self { name: name.into(), on, control: vec![[0.0; 3]] }
+    }
+}
+
+impl Scene {
+    /// Reads a scene file. Its variables, losses and optimiser, if it has any, are checked and left out.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with the file, with its line and the fix.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_source(&Source::read(path)?)
+    }
+
+    /// A scene from the text of a file; `file_name` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scene::load`].
+    pub fn parse(text: &str, file_name: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_source(&Source::new(text, file_name))
+    }
+
+    /// A scene from a source, for callers that want to name lines of the file later.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scene::load`].
+    pub fn from_source(source: &Source) -> Result<Self, Error> {
+        read::file(source).map(|parts| parts.scene)
+    }
+
+    /// Whether the scene makes sense: what a file is checked for, for a scene that was built in code.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with the field and the fix.
+    pub fn check(&self) -> Result<(), Invalid> {
+        check::scene(self)
+    }
+
+    /// How many particles there are in all groups.
+    pub fn particle_count(&self) -> usize {
+        self.particles.iter().map(|group| group.positions.len()).sum()
+    }
+
+    /// The particle of a name such as `ball` or `chain[3]`, counted over all groups.
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the nearest name is suggested.
+    pub fn particle_index(&self, name: &str) -> Result<usize, Invalid> {
+        Names::new(&self.particles).index(name)
+    }
+
+    /// The name of a particle, counted over all groups: `ball`, `chain[3]`. An index that no particle has is
+    /// written `#index`.
+    pub fn particle_name(&self, index: usize) -> String {
+        let mut first = 0;
+        for group in &self.particles {
+            let count = group.positions.len();
+            if index - first < count {
+                return if group.indexed {
+                    format!("{}[{}]", group.name, index - first)
+                } else {
+                    group.name.clone()
+                };
+            }
+            first += count;
+        }
+        format!("#{index}")
+    }
+
+    /// The particles that a name or a glob stands for, in order: `*` is any characters and `?` is one; the name of a
+    /// group stands for all of it. Empty when there are none.
+    pub fn particles_matching(&self, glob: &str) -> Vec<usize> {
+        Names::new(&self.particles).matching(glob)
+    }
+}

@@ -1,0 +1,182 @@
+//! Every bad file in `tests/bad` gives the error in the text file beside it.
+//!
+//! `PULLBACK_BLESS=1 cargo test -p pullback-scene` writes those texts anew: read what it changed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pullback_scene::{Error, LARGEST_FILE, Position, Problem, Scene, Source};
+
+const FOLDER: &str = "tests/bad";
+
+/// Errors of files as a whole, which have no line.
+const WITHOUT_LINE: [&str; 8] = [
+    "data-empty",
+    "data-no-rows",
+    "empty",
+    "no-loss",
+    "no-particles",
+    "no-simulation",
+    "no-variables",
+    "only-comments",
+];
+
+fn stems(ending: &str) -> BTreeSet<String> {
+    let files =
+        fs::read_dir(FOLDER).expect("the folder is there").map(|entry| entry.expect("it can be read").path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect()
+}
+
+fn error_of(stem: &str) -> Error {
+    Problem::load(format!("{FOLDER}/{stem}.toml"))
+        .err()
+        .unwrap_or_else(|| panic!("{stem} is read without an error"))
+}
+
+#[test]
+fn every_bad_file_gives_its_error() {
+    let bless = std::env::var_os("PULLBACK_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for stem in stems("toml") {
+        let found = format!("{}\n", error_of(&stem));
+        let file = format!("{FOLDER}/{stem}.txt");
+        if bless {
+            fs::write(&file, &found).expect("the text can be written");
+        }
+        let wanted = fs::read_to_string(&file).unwrap_or_default();
+        if found != wanted {
+            wrong.push(format!("{stem}\nfound:  {found}wanted: {wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_bad_file_has_its_error_and_every_error_its_file() {
+    assert_eq!(stems("toml"), stems("txt"));
+    assert!(stems("toml").len() >= 45);
+}
+
+#[test]
+fn every_error_names_file_line_and_fix() {
+    for stem in stems("toml") {
+        let error = error_of(&stem);
+        let text = error.to_string();
+        let file = if text.contains(".csv:") { ".csv:".to_owned() } else { format!("{stem}.toml:") };
+        assert!(text.contains(&file), "{text}");
+        assert!(!error.what.is_empty() && !error.fix.is_empty(), "{text}");
+        assert_eq!(error.position.is_none(), WITHOUT_LINE.contains(&stem.as_str()), "{text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 300), "{text}");
+    }
+}
+
+/// A bad scene is refused with the same words when nobody wants its variables and losses.
+#[test]
+fn scenes_are_refused_like_problems() {
+    for stem in stems("toml").into_iter().filter(|stem| !["no-variables", "no-loss"].contains(&stem.as_str()))
+    {
+        let file = format!("{FOLDER}/{stem}.toml");
+        assert_eq!(Scene::load(&file).err(), Some(error_of(&stem)), "{stem}");
+    }
+    for stem in ["no-variables", "no-loss"] {
+        assert!(Scene::load(format!("{FOLDER}/{stem}.toml")).is_ok(), "{stem}");
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let text = |path: &str| Problem::load(path).expect_err("it cannot be read").to_string();
+    assert_eq!(text("tests/bad"), "tests/bad: this is a folder\n  fix: name a file in it");
+    assert_eq!(
+        text("tests/bad/emty.toml"),
+        "tests/bad/emty.toml: there is no such file\n  fix: did you mean `empty.toml`? Check the path"
+    );
+    assert_eq!(
+        text("nowhere/scene.toml"),
+        "nowhere/scene.toml: there is no such file\n  fix: there is no folder `nowhere` either: check the path"
+    );
+}
+
+#[test]
+fn files_that_are_too_large() {
+    let file = scratch("large.toml");
+    fs::write(&file, vec![b'#'; LARGEST_FILE + 1]).expect("there is room");
+    let error = Problem::load(&file).expect_err("it is too large");
+    assert_eq!(error.what, "the file is larger than 64 MB");
+    fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn hostile_files_are_refused_and_not_run_into() {
+    let nested = |open: &str, close: &str| format!("a = {}{}", open.repeat(200_000), close.repeat(200_000));
+    let tables: String = (0..2000).map(|depth| format!("[{}]\n", vec!["a"; depth + 1].join("."))).collect();
+    let texts = [
+        nested("[", "]"),
+        nested("{a=", "}"),
+        nested("[", ""),
+        tables,
+        format!("[{}]", vec!["a"; 100_000].join(".")),
+        format!("{}= 1", "a.".repeat(100_000)),
+        format!("name = \"{}", "x".repeat(1 << 20)),
+        format!("{} = 1", "k".repeat(1 << 20)),
+        format!("\"{}\" = 1", "\\u001b".repeat(1000)),
+        "[[particles]]\n".repeat(100_000),
+        "\u{0}".repeat(100),
+        "\u{feff}".repeat(3),
+        format!("[simulation]\ndt = {}1\nsteps = 1", "0.".to_owned() + &"0".repeat(1 << 20)),
+        format!("[simulation]\ndt = 1\nsteps = {}", "9".repeat(1 << 20)),
+    ];
+    for text in texts {
+        let start: String = text.chars().take(30).collect();
+        let message = Problem::parse(&text, "hostile.toml").expect_err(&start).to_string();
+        assert!(message.chars().count() < 1000, "{start}: {} characters", message.chars().count());
+        assert!(!message.contains('\u{1b}'), "{start}");
+    }
+}
+
+/// Counts of later sections are refused before memory is taken for them.
+#[test]
+fn sizes_add_up_over_sections() {
+    let line = |name: &str| {
+        format!(
+            "[[particles]]\nname = \"{name}\"\nmass = 1\nline = {{ from = [0, 0, 0], to = [1, 0, 0], count = 6_000_000 }}\n"
+        )
+    };
+    let simulation = "[simulation]\ndt = 0.1\nsteps = 1\n";
+    let error =
+        Scene::parse(&format!("{simulation}{}{}", line("a"), line("b")), "large.toml").expect_err("too many");
+    assert_eq!(error.path, "particles[1].line.count");
+    let springs = |name: &str| format!("[[springs]]\nname = \"{name}\"\nchain = \"a\"\nstiffness = 1\n");
+    let text = format!("{simulation}{}{}{}", line("a"), springs("s"), springs("t"));
+    assert_eq!(Scene::parse(&text, "large.toml").expect_err("too many").path, "springs[1].chain");
+    let force =
+        |name: &str| format!("[[forces]]\nname = \"{name}\"\non = [\"a*\", \"*\"]\nforce = [1, 0, 0]\n");
+    let text = format!("{simulation}{}{}", line("a"), force("f"));
+    assert_eq!(Scene::parse(&text, "large.toml").expect_err("too many").path, "forces[0].on[1]");
+}
+
+#[test]
+fn sources_place_later_errors() {
+    let source =
+        Source::new("[[particles]]\nname = \"é\"\n  mass = 1 # kg\nvelocity = [0, 0, 0]\n", "a/b.toml");
+    assert_eq!(source.locate("particles[0].mass"), Some(Position { line: 3, column: 3 }));
+    assert_eq!(source.locate("particles[0].masses[7]"), Some(Position { line: 3, column: 3 }));
+    assert_eq!(source.locate("particles[0].velocities[7][2]"), Some(Position { line: 4, column: 19 }));
+    assert_eq!(source.locate("particles[0].drag"), Some(Position { line: 1, column: 1 }));
+    assert_eq!(source.locate("springs"), None);
+    assert_eq!(
+        source.error("particles[0].masses[7]", "too light", "add some").to_string(),
+        "a/b.toml:3:3: particles[0].mass: too light\n  fix: add some"
+    );
+    let nowhere = Source::default().error("particles[0].masses[7]", "too light", "add some");
+    assert_eq!(nowhere.to_string(), "particles[0].masses[7]: too light\n  fix: add some");
+}

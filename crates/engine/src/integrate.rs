@@ -9,7 +9,7 @@ mod verlet;
 
 use pullback_kernel::prelude::*;
 use pullback_scene::Integrator;
-pub(crate) use verlet::{LATTICE, LATTICE_LIMIT};
+pub(crate) use verlet::{LATTICE_LIMIT, on_lattice};
 
 use crate::error::Error;
 use crate::step::{Dynamics, Scheme, Unknown};

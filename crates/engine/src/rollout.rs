@@ -6,7 +6,7 @@ mod pushforward;
 mod schedule;
 mod store;
 
-use pullback_kernel::prelude::RunOptions;
+use pullback_kernel::prelude::{RunOptions, Workspace};
 use pullback_scene::{Integrator, Memory, Snapshots};
 
 pub use loss::{Bars, Loss, Moment, NoLoss};
@@ -14,7 +14,7 @@ pub use pushforward::{Coordinate, Pushforward, Tangent};
 pub use schedule::{Action, Schedule, steps_made};
 
 use crate::error::Error;
-use crate::integrate::{LATTICE, LATTICE_LIMIT};
+use crate::integrate::{LATTICE_LIMIT, on_lattice};
 use crate::model::Model;
 use crate::names::{Params, State};
 use crate::step::Step;
@@ -245,7 +245,7 @@ impl<S: Parts> Rollout<S> {
         self.check_start(start)?;
         self.state.copy_from_slice(start.states);
         if self.step.scheme().integrator == Integrator::ReversibleVerlet {
-            self.state.iter_mut().for_each(|x| *x = (*x / LATTICE).round() * LATTICE);
+            self.state.iter_mut().for_each(|x| *x = on_lattice(*x));
             self.check_lattice(0)?;
         }
         self.set_state()?;
@@ -288,6 +288,11 @@ impl<S: Parts> Rollout<S> {
     fn advance(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
         self.set_controls(start, step)?;
         self.stepper.advance(step)?;
+        self.arrived(step)
+    }
+
+    /// After step `step`.
+    fn arrived(&mut self, step: usize) -> Result<(), Error> {
         self.steps_made += 1;
         self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
         if self.step.scheme().integrator == Integrator::ReversibleVerlet {
@@ -339,8 +344,9 @@ impl<S: Parts> Rollout<S> {
             if step + 1 == steps {
                 self.before_last.copy_from_slice(&self.state);
             }
-            self.advance(start, step)?;
-            self.keep.after(step, &self.stepper)?;
+            self.set_controls(start, step)?;
+            self.keep.advance(step, &mut self.stepper)?;
+            self.arrived(step)?;
         }
         self.add_value(start, loss, steps);
         Ok(())
@@ -355,10 +361,7 @@ impl<S: Parts> Rollout<S> {
             self.set_controls(start, step)?;
             self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
             self.control_bars.fill(S::default());
-            if !self.stepper.holds(step) {
-                self.steps_made += 1;
-            }
-            self.stepper.pull(step, Some(&self.next), &mut self.bars, &mut self.control_bars)?;
+            self.pull(step)?;
             self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
             self.add_control_bars(step);
             let remaining = self.options.steps - step;
@@ -379,12 +382,8 @@ impl<S: Parts> Rollout<S> {
         }
         match &mut self.keep {
             Keep::States { .. } => self.follow_schedule(start),
-            Keep::Values { store, row } => {
-                store.get(step, row);
-                self.stepper.load_values(step, row)?;
-                self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
-                Ok(())
-            }
+            // The state is among the values that the pullback brings back.
+            Keep::Values { .. } => Ok(()),
             Keep::Back { .. } => {
                 self.set_controls(start, step)?;
                 if let Some(back) = self.keep.back() {
@@ -395,6 +394,24 @@ impl<S: Parts> Rollout<S> {
                 self.set_state()
             }
         }
+    }
+
+    /// Pulls `self.bars` back through a step.
+    fn pull(&mut self, step: usize) -> Result<(), Error> {
+        if let Keep::Values { store, row } = &mut self.keep {
+            let parts = self.stepper.parts();
+            let mut load = |part: usize, workspace: &mut Workspace<S>| {
+                store.get(step * parts + part, row);
+                Ok(workspace.load_values(row)?)
+            };
+            self.stepper.pull_kept(step, &mut load, &mut self.bars, &mut self.control_bars)?;
+            self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+            return Ok(());
+        }
+        if !self.stepper.holds(step) {
+            self.steps_made += 1;
+        }
+        self.stepper.pull(step, Some(&self.next), &mut self.bars, &mut self.control_bars)
     }
 
     /// Does what the schedule says until it says to pull back.

@@ -186,10 +186,24 @@ impl<S: Parts> Stepper<S> {
 
     /// Makes step number `step` from the state that is set. The result becomes the state.
     pub fn advance(&mut self, step: usize) -> Result<(), Error> {
-        self.advance_to(step, None)
+        self.advance_to(step, None, &mut |_, _| Ok(()))
     }
 
-    fn advance_to(&mut self, step: usize, known: Option<&[S]>) -> Result<(), Error> {
+    /// [`Stepper::advance`], and shows the values of each part.
+    pub(crate) fn advance_showing(
+        &mut self,
+        step: usize,
+        see: &mut dyn FnMut(usize, &Workspace<S>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.advance_to(step, None, see)
+    }
+
+    fn advance_to(
+        &mut self,
+        step: usize,
+        known: Option<&[S]>,
+        see: &mut dyn FnMut(usize, &Workspace<S>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         self.holds = None;
         let size = self.state.len();
         for part in 0..self.parts {
@@ -197,6 +211,7 @@ impl<S: Parts> Stepper<S> {
                 self.starts[part * size..(part + 1) * size].copy_from_slice(&self.state);
             }
             self.forward(step, part, known.filter(|_| part + 1 == self.parts))?;
+            see(part, &self.workspace)?;
         }
         self.holds = Some(step);
         Ok(())
@@ -216,7 +231,7 @@ impl<S: Parts> Stepper<S> {
                 self.write_state()?;
             }
         }
-        let time = (step * self.parts + part) as f64 * self.h;
+        let time = self.time(step, part);
         for world in 0..self.worlds {
             self.workspace.write_numbers(world, self.io.time, &[S::from_parts(time, 0.0)])?;
         }
@@ -236,6 +251,10 @@ impl<S: Parts> Stepper<S> {
             return Err(self.not_finite(step, false));
         }
         Ok(())
+    }
+
+    fn time(&self, step: usize, part: usize) -> f64 {
+        (step * self.parts + part) as f64 * self.h
     }
 
     fn not_finite(&self, step: usize, bars: bool) -> Error {
@@ -262,7 +281,7 @@ impl<S: Parts> Stepper<S> {
         control_bar: &mut [S],
     ) -> Result<(), Error> {
         if self.holds != Some(step) {
-            self.advance_to(step, known)?;
+            self.advance_to(step, known, &mut |_, _| Ok(()))?;
         }
         self.holds = None;
         let size = self.state.len();
@@ -333,22 +352,35 @@ impl<S: Parts> Stepper<S> {
         self.workspace.values_len()
     }
 
-    /// Copies all values of the step that was just made.
-    pub fn save_values(&self, values: &mut [S]) -> Result<(), Error> {
-        Ok(self.workspace.save_values(values)?)
+    /// How many parts a step has.
+    pub fn parts(&self) -> usize {
+        self.parts
     }
 
-    /// Brings back the values of step number `step`. The state becomes that from which it was made.
-    pub fn load_values(&mut self, step: usize, values: &[S]) -> Result<(), Error> {
-        self.workspace.load_values(values)?;
-        for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
-            let mut at = 0;
-            for &(buffer, len) in &self.io.state {
-                self.workspace.read_numbers_into(world, buffer, &mut state[at..at + len])?;
-                at += len;
+    /// [`Stepper::pull`] from values that were kept: `load` brings back those of each part. The state becomes that from
+    /// which the step was made.
+    pub(crate) fn pull_kept(
+        &mut self,
+        step: usize,
+        load: &mut dyn FnMut(usize, &mut Workspace<S>) -> Result<(), Error>,
+        state_bar: &mut [S],
+        control_bar: &mut [S],
+    ) -> Result<(), Error> {
+        (self.holds, self.to_carry) = (None, false);
+        for part in (0..self.parts).rev() {
+            load(part, &mut self.workspace)?;
+            for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+                let mut at = 0;
+                for &(buffer, len) in &self.io.state {
+                    self.workspace.read_numbers_into(world, buffer, &mut state[at..at + len])?;
+                    at += len;
+                }
             }
+            if let Some(unknown) = self.io.implicit {
+                self.recall_unknowns(unknown, self.time(step, part))?;
+            }
+            self.pull_part(step, state_bar, control_bar)?;
         }
-        (self.holds, self.to_carry) = (Some(step), false);
         Ok(())
     }
 }

@@ -29,7 +29,12 @@ pub fn velocity(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
 
 /// Positions and velocities lie on multiples of 2^-40 (about 1e-12 [m] or [m/s]): sums of them are exact below 2^12, and what
 /// was added can be taken away again.
-pub(crate) const LATTICE: f64 = 1.0 / (1u64 << 40) as f64;
+const LATTICE: f64 = 1.0 / (1u64 << 40) as f64;
+/// The nearest number on the lattice.
+pub(crate) fn on_lattice(x: f64) -> f64 {
+    (x / LATTICE).round() * LATTICE
+}
+
 /// Beyond this, numbers leave the lattice.
 pub(crate) const LATTICE_LIMIT: f64 = 4096.0;
 /// Adding and subtracting 1.5 · 2^(52 - 40) rounds to the lattice.

@@ -54,7 +54,7 @@ impl<S: Parts> Keep<S> {
                 stepper.keep_values();
                 let len = stepper.values_len();
                 Keep::Values {
-                    store: Store::new(options.snapshots, options.steps, len),
+                    store: Store::new(options.snapshots, options.steps * stepper.parts(), len),
                     row: vec![S::default(); len],
                 }
             }
@@ -89,12 +89,15 @@ impl<S: Parts> Keep<S> {
         }
     }
 
-    /// After a step of the first way forwards.
-    pub fn after(&mut self, step: usize, stepper: &Stepper<S>) -> Result<(), Error> {
-        let Keep::Values { store, row } = self else { return Ok(()) };
-        stepper.save_values(row)?;
-        store.put(step, row);
-        Ok(())
+    /// Makes a step of the first way forwards.
+    pub fn advance(&mut self, step: usize, stepper: &mut Stepper<S>) -> Result<(), Error> {
+        let Keep::Values { store, row } = self else { return stepper.advance(step) };
+        let parts = stepper.parts();
+        stepper.advance_showing(step, &mut |part, workspace| {
+            workspace.save_values(row)?;
+            store.put(step * parts + part, row);
+            Ok(())
+        })
     }
 }
 

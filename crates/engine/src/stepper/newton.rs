@@ -95,6 +95,15 @@ impl<S: Parts> Stepper<S> {
         Ok(())
     }
 
+    /// The unknowns that the workspace holds.
+    pub(super) fn recall_unknowns(&mut self, unknown: Unknown, time: f64) -> Result<(), Error> {
+        self.tell_jacobians(time)?;
+        for (world, z) in self.newton.z.chunks_exact_mut(self.state_len / 2).enumerate() {
+            self.workspace.read_numbers_into(world, unknown.z, z)?;
+        }
+        Ok(())
+    }
+
     fn tell_jacobians(&mut self, time: f64) -> Result<(), Error> {
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {

@@ -1,0 +1,150 @@
+//! The factory: small worlds, one for every force, and a loss that sees all of a rollout. A new force joins the gradient
+//! matrix by joining [`worlds`].
+
+#![allow(dead_code)]
+
+use pullback_engine::force::{Force, Site};
+use pullback_engine::names::{Block, Quantity};
+use pullback_engine::rollout::{Bars, Moment};
+use pullback_engine::{Error, Loss, Model};
+use pullback_kernel::prelude::*;
+use pullback_scene::{Actuator, AppliedForce, Ground, Particles, Scene, Springs};
+
+/// A world of the factory.
+pub struct World {
+    /// What it is about.
+    pub name: &'static str,
+    /// The model.
+    pub model: Model,
+    /// Does a force depend on velocities? Then it cannot be run backwards.
+    pub reversible: bool,
+}
+
+fn ball() -> Particles {
+    Particles::single("ball", [0.1, -0.2, 0.9], 0.7).velocity([1.1, 0.4, -0.6])
+}
+
+fn chain() -> Scene {
+    let mut chain = Particles::line("chain", [0.0, 0.0, 1.0], [0.9, 0.3, 1.2], 4, 0.3).velocity([0.2, -0.4, 0.7]);
+    chain.masses = vec![0.3, 0.45, 0.2, 0.6];
+    chain.fixed[0] = [true; 3];
+    chain.velocities[0] = [0.0; 3];
+    chain.fixed[2] = [false, true, false];
+    Scene { particles: vec![chain], ..Scene::default() }
+}
+
+fn springs() -> Springs {
+    Springs::many("spring", vec![[0, 1], [1, 2], [2, 3], [0, 3]], 40.0, 0.25)
+}
+
+/// A spring to the origin that hardens [N]:  f = -(k + b |x|²) x
+#[kernel]
+fn harden<R: Real>(x: Vec3<R>, k: R, b: R) -> Vec3<R> {
+    x * (-(b * dot(x, x) + k))
+}
+
+/// A force that the engine does not know.
+#[derive(Clone, Debug)]
+struct Hardening;
+
+impl Force for Hardening {
+    fn params(&self) -> Vec<Block> {
+        vec![
+            Block::scalar("trap.stiffness", 3.0, Quantity::new("N/m", "stiffness at the origin")),
+            Block::scalar("trap.hardening", 1.5, Quantity::new("N/m³", "how it hardens")),
+        ]
+    }
+
+    fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
+        let (k, b) = (site.param::<f64>("trap.stiffness")?, site.param::<f64>("trap.hardening")?);
+        let (x, name) = (site.x, site.name("trap"));
+        Ok(site.program.map::<harden>(&name, (x.own(), k.shared(), b.shared())))
+    }
+}
+
+/// One world for every force, and one with all of them.
+pub fn worlds() -> Vec<World> {
+    let world = |name, reversible, scene: Scene| World {
+        name,
+        reversible,
+        model: Model::new(&scene).expect("a scene that makes sense"),
+    };
+    let one = |ball: Particles| Scene { particles: vec![ball], ..Scene::default() };
+    let ground = Ground { height: 0.9, ke: 900.0, kd: 3.0, kf: 2.0, mu: 0.4 };
+    // A ball that slides, one that sticks, one in the air.
+    let mut on_ground = one(Particles::many("ball", vec![[0.0, 0.0, 0.88], [1.0, 0.0, 0.87], [2.0, 0.0, 1.5]], 0.5));
+    on_ground.particles[0].velocities = vec![[2.0, -1.0, -0.3], [0.05, 0.02, -0.4], [1.0, 0.0, -1.0]];
+    on_ground.ground = Some(ground);
+    let pushed = |oscillating: bool| {
+        let mut scene = chain();
+        let push = AppliedForce::constant("gust", vec![1, 3], [0.7, -0.3, 0.5]);
+        scene.forces = vec![
+            if oscillating { push.oscillating(1.3, 0.4) } else { push },
+            if oscillating {
+                AppliedForce::constant("hum", vec![3], [0.1, 0.4, 0.2]).oscillating(3.0, -0.2)
+            } else {
+                AppliedForce::constant("pull", vec![3], [0.1, 0.4, 0.2])
+            },
+        ];
+        scene
+    };
+    let mut actuated = chain();
+    actuated.actuators = vec![
+        Actuator { control: vec![[0.5, -0.2, 0.3]], ..Actuator::new("thruster", 1) },
+        Actuator { control: vec![[-0.1, 0.6, 0.2]], ..Actuator::new("rotor", 3) },
+    ];
+    let mut everything = Scene { springs: vec![springs().damping(0.8)], ..pushed(true) };
+    everything.springs.push(Springs::between("band", [0, 2], 25.0, 0.4));
+    everything.forces.push(AppliedForce::constant("pull", vec![2], [0.1, 0.4, 0.2]));
+    everything.actuators = actuated.actuators.clone();
+    everything.particles[0].drag = Some(vec![0.05, 0.1, 0.2, 0.15]);
+    everything.world.wind = [1.5, 0.2, -0.1];
+    everything.ground = Some(Ground { height: 1.1, ..ground });
+    let mut windy = one(ball().drag(0.3));
+    windy.world.wind = [2.0, -1.0, 0.5];
+    vec![
+        world("gravity", true, one(ball())),
+        world("springs", true, Scene { springs: vec![springs()], ..chain() }),
+        world("damped springs", false, Scene { springs: vec![springs().damping(0.8)], ..chain() }),
+        world("drag", false, windy),
+        world("pushes", true, pushed(false)),
+        world("swings", true, pushed(true)),
+        world("actuators", true, actuated),
+        world("ground", false, on_ground),
+        World {
+            name: "a force of one's own",
+            reversible: true,
+            model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
+        },
+        world("everything", false, everything),
+    ]
+}
+
+/// A loss over all states, controls and params of a rollout: Σ w (x + ½ x² ) with weights that differ everywhere.
+pub struct Everywhere;
+
+fn weight(step: usize, i: usize, salt: usize) -> f64 {
+    ((step * 31 + i * 17 + salt * 7) % 13) as f64 / 6.0 - 1.0
+}
+
+impl Loss for Everywhere {
+    fn value(&self, m: &Moment<'_>) -> f64 {
+        let sum = |numbers: &[f64], salt| -> f64 {
+            numbers.iter().enumerate().map(|(i, x)| weight(m.step, i, salt) * (x + 0.5 * x * x)).sum()
+        };
+        sum(m.state, 1) + sum(m.control, 2) + if m.last { 0.01 * sum(m.params, 3) } else { 0.0 }
+    }
+
+    fn pullback(&self, m: &Moment<'_>, bars: &mut Bars<'_>) {
+        let add = |numbers: &[f64], bars: &mut [f64], salt, scale: f64| {
+            for (i, (x, bar)) in numbers.iter().zip(bars).enumerate() {
+                *bar += scale * weight(m.step, i, salt) * (1.0 + x);
+            }
+        };
+        add(m.state, bars.state, 1, 1.0);
+        add(m.control, bars.control, 2, 1.0);
+        if m.last {
+            add(m.params, bars.params, 3, 0.01);
+        }
+    }
+}

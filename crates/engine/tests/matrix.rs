@@ -1,0 +1,244 @@
+//! The gradient matrix: every force x integrator x memory x parameter, from one factory.
+
+mod common;
+
+use std::cell::RefCell;
+
+use common::{Everywhere, World, worlds};
+use pullback_engine::rollout::{Coordinate, Pushforward};
+use pullback_engine::{Integrator, Loss, Memory, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_kernel::gradcheck::{self, Function};
+use pullback_kernel::prelude::*;
+
+const STEPS: usize = 7;
+const DT: f64 = 0.01;
+
+fn step(world: &World, integrator: Integrator, substeps: usize) -> Step {
+    Step::new(&world.model, Scheme { integrator, dt: DT, substeps }).expect("a step")
+}
+
+/// Every world with every integrator that can run it.
+fn combinations() -> Vec<(World, Integrator)> {
+    let can = |world: &World, integrator| world.reversible || integrator != Integrator::ReversibleVerlet;
+    let of = |integrator: Integrator| {
+        worlds().into_iter().filter(move |world| can(world, integrator)).map(move |world| (world, integrator))
+    };
+    Integrator::ALL.into_iter().flat_map(of).collect()
+}
+
+fn controls(world: &World) -> Vec<f64> {
+    let mut controls = world.model.controls(STEPS);
+    controls.iter_mut().enumerate().for_each(|(i, u)| *u += 0.01 * (i % 7) as f64);
+    controls
+}
+
+/// A rollout as a function of everything that it starts from, to its loss.
+struct Everything {
+    name: String,
+    sizes: [usize; 3],
+    names: Vec<String>,
+    rollout: RefCell<Rollout>,
+    tangents: RefCell<Pushforward>,
+}
+
+impl Everything {
+    fn new(world: &World, integrator: Integrator, substeps: usize) -> (Self, Vec<f64>) {
+        let step = step(world, integrator, substeps);
+        let (state, params) = (world.model.state(), world.model.params());
+        let controls = controls(world);
+        let sizes = [state.values().len(), controls.len(), params.values().len()];
+        let mut names: Vec<String> = (0..sizes[0]).map(|i| state.layout().name_of(i)).collect();
+        names.extend((0..sizes[1]).map(|i| format!("control {i}")));
+        names.extend((0..sizes[2]).map(|i| params.layout().name_of(i)));
+        let mut directions: Vec<Coordinate> = (0..sizes[0]).map(Coordinate::State).collect();
+        directions.extend((0..sizes[1]).map(Coordinate::Control));
+        directions.extend((0..sizes[2]).map(Coordinate::Param));
+        let x = [state.values(), &controls, params.values()].concat();
+        let tangents = Pushforward::new(&step, STEPS, directions, RunOptions::default());
+        let everything = Everything {
+            name: format!("{} with {} ({substeps})", world.name, integrator.name()),
+            sizes,
+            names,
+            rollout: RefCell::new(Rollout::new(&step, Options::new(STEPS)).expect("a rollout")),
+            tangents: RefCell::new(tangents),
+        };
+        (everything, x)
+    }
+
+    fn start<'a>(&self, x: &'a [f64]) -> Start<'a> {
+        let (states, rest) = x.split_at(self.sizes[0]);
+        let (controls, params) = rest.split_at(self.sizes[1]);
+        Start { states, controls, params }
+    }
+}
+
+impl Function for Everything {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+    fn input_name(&self, i: usize) -> String {
+        self.names[i].clone()
+    }
+    fn forward(&self, x: &[f64]) -> Vec<f64> {
+        self.rollout.borrow_mut().value(&self.start(x), &Everywhere).expect("a rollout").to_vec()
+    }
+    fn pullback(&self, x: &[f64], y_bar: &[f64]) -> Vec<f64> {
+        let mut rollout = self.rollout.borrow_mut();
+        let g = rollout.gradient(&self.start(x), &Everywhere).expect("a gradient");
+        let all = [&g.states[..], &g.controls, &g.params].concat();
+        all.into_iter().map(|bar| bar * y_bar[0]).collect()
+    }
+    fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64> {
+        let mut sum = 0.0;
+        let see = |moment: &pullback_engine::rollout::Moment<'_>, tangent: &pullback_engine::rollout::Tangent<'_>| {
+            let mut bars = [tangent.state, tangent.control, tangent.params].map(|t| vec![0.0; t.len()]);
+            let [state, control, params] = &mut bars;
+            Everywhere.pullback(moment, &mut pullback_engine::rollout::Bars { state, control, params });
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            sum += x_dot[tangent.direction]
+                * (dot(&bars[0], tangent.state) + dot(&bars[1], tangent.control) + dot(&bars[2], tangent.params));
+        };
+        self.tangents.borrow_mut().run(&self.start(x), see).expect("tangents");
+        vec![sum]
+    }
+}
+
+#[test]
+fn every_gradient_agrees_with_differences() {
+    for (world, integrator) in combinations() {
+        for substeps in [1, 3] {
+            let (everything, x) = Everything::new(&world, integrator, substeps);
+            // On a lattice of 1e-12, differences know the eighth digit.
+            let on_lattice = integrator == Integrator::ReversibleVerlet;
+            let options = gradcheck::Options {
+                step: if on_lattice { 1e-4 } else { 1e-5 },
+                tolerance: if on_lattice { 1e-6 } else { 1e-7 },
+                ..gradcheck::Options::default()
+            };
+            let report = gradcheck::check_with(&everything, &x, options).unwrap_or_else(|report| panic!("{report}"));
+            assert_eq!(report.size.0, x.len());
+        }
+    }
+}
+
+fn gradient(world: &World, step: &Step, options: Options) -> (Vec<u64>, usize) {
+    let mut rollout = Rollout::<f64>::new(step, options).expect("a rollout");
+    let (state, params, controls) = (world.model.state(), world.model.params(), controls(world));
+    let start = Start::new(&state, &controls, &params);
+    // Twice: the second must not see anything of the first.
+    rollout.gradient(&start, &Everywhere).expect("a gradient");
+    let g = rollout.gradient(&start, &Everywhere).expect("a gradient");
+    let all = [&g.values[..], &g.states, &g.controls, &g.params, &g.norms].concat();
+    (all.iter().map(|x| x.to_bits()).collect(), rollout.steps_made())
+}
+
+#[test]
+fn every_memory_gives_the_same_bits() {
+    for (world, integrator) in combinations() {
+        for substeps in [1, 2] {
+            let step = step(&world, integrator, substeps);
+            let options = Options::new(STEPS);
+            let (reference, made) = gradient(&world, &step, options);
+            assert_eq!(made, 2 * STEPS - 1);
+            let mut memories = vec![
+                Memory::Binomial { snapshots: 1 },
+                Memory::Binomial { snapshots: 2 },
+                Memory::Binomial { snapshots: 3 },
+                Memory::Budget { bytes: 100_000_000 },
+                Memory::Dense,
+            ];
+            if integrator == Integrator::ReversibleVerlet {
+                memories.push(Memory::Reversible);
+            }
+            for memory in memories {
+                let (bits, made) = gradient(&world, &step, Options { memory, ..options });
+                let name = format!("{} with {} and {memory:?}", world.name, integrator.name());
+                assert_eq!(bits, reference, "{name}");
+                if let Memory::Binomial { snapshots } = memory {
+                    assert_eq!(made, pullback_engine::rollout::steps_made(STEPS, snapshots), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn states_in_single_precision_give_nearly_the_same() {
+    for (world, integrator) in combinations() {
+        let step = step(&world, integrator, 1);
+        for memory in [Memory::EveryStep, Memory::Binomial { snapshots: 2 }, Memory::Dense] {
+            let options = Options { memory, ..Options::new(STEPS) };
+            let (exact, _) = gradient(&world, &step, options);
+            let (rounded, _) = gradient(&world, &step, Options { snapshots: Snapshots::F32, ..options });
+            let numbers = |bits: &[u64]| bits.iter().map(|b| f64::from_bits(*b)).collect::<Vec<_>>();
+            let (exact, rounded) = (numbers(&exact), numbers(&rounded));
+            let scale = exact.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            let name = format!("{} with {} and {memory:?}", world.name, integrator.name());
+            for (a, b) in exact.iter().zip(&rounded) {
+                assert!((a - b).abs() <= 2e-5 * scale, "{name}: {a} {b}");
+            }
+            assert_ne!(exact, rounded, "{name}: nothing was rounded");
+        }
+    }
+}
+
+/// Worlds of a batch with different states, controls and params, against each alone.
+#[test]
+fn a_batch_gives_the_same_bits_as_its_worlds_alone() {
+    const WORLDS: usize = 19;
+    for (world, integrator) in combinations() {
+        let step = step(&world, integrator, 1);
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
+        let vary = |numbers: &[f64], w: usize| -> Vec<f64> {
+            numbers.iter().enumerate().map(|(i, x)| x * (1.0 + 0.001 * ((w * 5 + i) % 11) as f64)).collect()
+        };
+        let many = |numbers: &[f64]| (0..WORLDS).flat_map(|w| vary(numbers, w)).collect::<Vec<_>>();
+        let (states, all_controls, all_params) = (many(state.values()), many(&controls), many(params.values()));
+        let start = Start { states: &states, controls: &all_controls, params: &all_params };
+        for threads in [1, 3] {
+            let run = RunOptions { threads, ..RunOptions::default() };
+            let options = Options { worlds: WORLDS, run, ..Options::new(STEPS) };
+            let mut batch = Rollout::<f64>::new(&step, options).expect("a batch");
+            let batch = batch.gradient(&start, &Everywhere).expect("a gradient");
+            let mut alone = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+            for w in 0..WORLDS {
+                let of = |numbers: &[f64], i: usize| {
+                    let len = numbers.len() / WORLDS;
+                    numbers[i * len..(i + 1) * len].to_vec()
+                };
+                let (states, controls, params) = (of(&states, w), of(&all_controls, w), of(&all_params, w));
+                let start = Start { states: &states, controls: &controls, params: &params };
+                let g = alone.gradient(&start, &Everywhere).expect("a gradient");
+                let name = format!("{} with {}, world {w}", world.name, integrator.name());
+                assert_eq!(of(&batch.values, w), g.values, "{name}: value");
+                assert_eq!(of(&batch.states, w), g.states, "{name}: states");
+                assert_eq!(of(&batch.controls, w), g.controls, "{name}: controls");
+                assert_eq!(of(&batch.params, w), g.params, "{name}: params");
+                assert_eq!(of(&batch.norms, w), g.norms, "{name}: norms");
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_agrees_with_double() {
+    for (world, integrator) in combinations() {
+        // A lattice of 1e-12 is too fine for single precision.
+        if integrator == Integrator::ReversibleVerlet {
+            continue;
+        }
+        let step = step(&world, integrator, 1);
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
+        let start = Start::new(&state, &controls, &params);
+        let mut double = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+        let double = double.gradient(&start, &Everywhere).expect("a gradient");
+        let mut single = Rollout::<f32>::new(&step, Options::new(STEPS)).expect("a rollout");
+        let single = single.gradient(&start, &Everywhere).expect("a gradient");
+        for (a, b) in [(&double.states, &single.states), (&double.params, &single.params)] {
+            let scale = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+            for (a, b) in a.iter().zip(b) {
+                assert!((a - b).abs() < 1e-3 * scale, "{} with {}: {a} {b}", world.name, integrator.name());
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! A [`Scene`] says what the world is and how it is simulated; a [`Problem`] is a scene with what may change and what
 //! is to be reached. Both are plain data: they come from a TOML file, or are built in code, and the engine makes a
-//! model of them. The whole format is in `docs/scenes.md` of this crate.
+//! model of them.
 //!
 //! ```
 //! use pullback_scene::{Integrator, Particles, Problem, Scene, Simulation, Springs};
@@ -62,6 +62,13 @@
 //! );
 //! # Ok::<(), pullback_scene::Error>(())
 //! ```
+//!
+//! # The format
+//!
+//! Every section and key, in a file that is read in the tests. Data files of trajectories have a header such as
+//! `time, ball.x, ball.vz, chain[2].y` and one row for each time, which must be on a step.
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/everything.toml"), "```")]
 
 mod check;
 mod error;

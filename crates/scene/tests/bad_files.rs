@@ -143,6 +143,29 @@ fn hostile_files_are_refused_and_not_run_into() {
     }
 }
 
+/// Every start of a good file, and the file with any one byte replaced: an error or a problem, and never a panic.
+#[test]
+fn broken_copies_of_a_good_file() {
+    let file = "tests/good/everything.toml";
+    let good = fs::read_to_string(file).expect("it is there");
+    let mut errors = 0;
+    let mut read = |text: &str| {
+        if let Err(error) = Problem::parse(text, file) {
+            assert!(!error.fix.is_empty() && error.file.starts_with("tests/good/"), "{error}");
+            errors += 1;
+        }
+    };
+    for end in (0..good.len()).filter(|&end| good.is_char_boundary(end)) {
+        read(&good[..end]);
+    }
+    for (i, replacement) in (0..good.len()).zip("\"[]{}=.,-9e\n#x".chars().cycle()) {
+        if good.is_char_boundary(i) && good.is_char_boundary(i + 1) {
+            read(&format!("{}{replacement}{}", &good[..i], &good[i + 1..]));
+        }
+    }
+    assert!(errors > good.len() / 2, "{errors} errors");
+}
+
 /// Counts of later sections are refused before memory is taken for them.
 #[test]
 fn sizes_add_up_over_sections() {

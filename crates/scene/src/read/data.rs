@@ -1,5 +1,6 @@
 //! Data files of trajectories: numbers divided by commas, under the names of their columns.
 
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
@@ -8,7 +9,7 @@ use super::node::Node;
 use crate::error::{Error, Invalid, Position};
 use crate::names::Names;
 use crate::problem::{Table, Track};
-use crate::scene::Scene;
+use crate::simulation::Simulation;
 use crate::source::{Source, read_text};
 use crate::words;
 
@@ -25,7 +26,12 @@ pub(super) struct Data {
 }
 
 /// Reads the file that a key names.
-pub(super) fn read(node: &Node<'_>, scene: &Scene, source: &Source) -> Result<Data, Fault> {
+pub(super) fn read(
+    node: &Node<'_>,
+    simulation: &Simulation,
+    names: &Names<'_>,
+    source: &Source,
+) -> Result<Data, Fault> {
     let name = node.text()?;
     let file = inside(node, name, source.folder())?;
     let text = read_text(&file).map_err(|unread| match unread.position {
@@ -38,8 +44,8 @@ pub(super) fn read(node: &Node<'_>, scene: &Scene, source: &Source) -> Result<Da
             fix: unread.fix,
         }),
     })?;
-    let parsed = parse(&text, scene).map_err(|bad| Fault::Elsewhere(bad.error(&file)))?;
-    let (table, tracks, steps) = parsed;
+    let parsed = parse(&text, simulation, names).map_err(|bad| Fault::Elsewhere(bad.error(&file)));
+    let (table, tracks, steps) = parsed?;
     Ok(Data { file, table, tracks, steps })
 }
 
@@ -98,7 +104,7 @@ fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
 
 type Parsed = (Table, Vec<Track>, Vec<usize>);
 
-fn parse(text: &str, scene: &Scene) -> Result<Parsed, Bad> {
+fn parse(text: &str, simulation: &Simulation, names: &Names<'_>) -> Result<Parsed, Bad> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let whole = |what: &str, fix: &str| Bad {
@@ -115,14 +121,14 @@ fn parse(text: &str, scene: &Scene) -> Result<Parsed, Bad> {
         ));
     };
     let header = fields(line, header);
-    let tracks = tracks(&header, scene)?;
+    let tracks = tracks(&header, names)?;
     let columns: Vec<String> = header.iter().map(|field| field.text.to_owned()).collect();
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let mut steps = Vec::new();
     for (line, text) in lines {
         let fields = fields(line, text);
         let row = row(&fields, &columns)?;
-        steps.push(step(&fields[0], row[0], steps.last().copied(), scene)?);
+        steps.push(step(&fields[0], row[0], steps.last().copied(), simulation)?);
         rows.push(row);
     }
     if rows.is_empty() {
@@ -132,8 +138,7 @@ fn parse(text: &str, scene: &Scene) -> Result<Parsed, Bad> {
 }
 
 /// What the columns after the time are.
-fn tracks(header: &[Field<'_>], scene: &Scene) -> Result<Vec<Track>, Bad> {
-    let names = Names::new(&scene.particles);
+fn tracks(header: &[Field<'_>], names: &Names<'_>) -> Result<Vec<Track>, Bad> {
     let (first, rest) = header.split_first().expect("a split has at least one part");
     if first.text != "time" {
         let what = format!("the first column is {}", words::quoted(first.text));
@@ -143,12 +148,11 @@ fn tracks(header: &[Field<'_>], scene: &Scene) -> Result<Vec<Track>, Bad> {
         return Err(first.bad("", "there are no columns beside `time`", "add one such as `ball.x`"));
     }
     let mut tracks: Vec<Track> = Vec::with_capacity(rest.len());
+    let mut seen = HashMap::new();
     for (column, field) in (1..).zip(rest) {
-        let track = track(column, field, &names)?;
-        let same =
-            |it: &&Track| (it.particle, it.velocity, it.axis) == (track.particle, track.velocity, track.axis);
-        if let Some(first) = tracks.iter().find(same) {
-            let what = format!("column {} is {} too", first.column + 1, words::quoted(field.text));
+        let track = track(column, field, names)?;
+        if let Some(first) = seen.insert((track.particle, track.velocity, track.axis), column) {
+            let what = format!("column {} is {} too", first + 1, words::quoted(field.text));
             return Err(field.bad(field.text, what, "keep one of the two"));
         }
         tracks.push(track);
@@ -166,8 +170,7 @@ fn track(column: usize, field: &Field<'_>, names: &Names<'_>) -> Result<Track, B
             "columns are a particle's name with .x, .y, .z [m], .vx, .vy or .vz [m/s], such as `ball.x`";
         return Err(field.bad("", what, fix));
     };
-    let particle =
-        names.index(particle).map_err(|invalid| field.bad(field.text, invalid.what, invalid.fix))?;
+    let particle = names.index(particle).map_err(|invalid| field.bad("", invalid.what, invalid.fix))?;
     Ok(Track { particle, velocity: at >= 3, axis: at % 3, column })
 }
 
@@ -192,8 +195,7 @@ fn row(fields: &[Field<'_>], columns: &[String]) -> Result<Vec<f64>, Bad> {
 }
 
 /// The step of a row: on a step, within the simulation, and after the row before.
-fn step(field: &Field<'_>, time: f64, before: Option<usize>, scene: &Scene) -> Result<usize, Bad> {
-    let simulation = &scene.simulation;
+fn step(field: &Field<'_>, time: f64, before: Option<usize>, simulation: &Simulation) -> Result<usize, Bad> {
     let step = step_of(time, simulation.dt).map_err(|(what, fix)| field.bad("time", what, fix))?;
     if step > simulation.steps {
         let end = simulation.steps as f64 * simulation.dt;

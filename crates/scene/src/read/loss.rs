@@ -4,8 +4,9 @@ use super::Fault;
 use super::data;
 use super::node::{Keys, Node, Table};
 use crate::error::Invalid;
+use crate::names::Names;
 use crate::problem::{LossKind, LossTerm, When};
-use crate::scene::Scene;
+use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::words;
 
@@ -53,17 +54,21 @@ impl Kind {
 }
 
 /// Reads a part of the loss, and the data file that it names.
-pub(super) fn read(node: &Node<'_>, scene: &Scene, source: &Source) -> Result<LossTerm, Fault> {
+pub(super) fn read(
+    node: &Node<'_>,
+    simulation: &Simulation,
+    names: &Names<'_>,
+    source: &Source,
+) -> Result<LossTerm, Fault> {
     let table = node.table(KEYS)?;
     let kind = table.need("kind")?.choose("kind of loss", &KINDS)?;
     own_keys_only(&table, kind)?;
     let weight = table.optional("weight", |it| it.number())?.unwrap_or(1.0);
-    let dt = scene.simulation.dt;
-    let at = table.optional("at", |node| when(node, dt))?;
+    let at = table.optional("at", |node| when(node, simulation.dt))?;
     let (kind, usual) = match kind {
-        Kind::Position | Kind::Velocity => (of_particle(&table, kind, scene)?, When::End),
+        Kind::Position | Kind::Velocity => (of_particle(&table, kind, names)?, When::End),
         Kind::Trajectory => {
-            let data = data::read(&table.need("data")?, scene, source)?;
+            let data = data::read(&table.need("data")?, simulation, names, source)?;
             (
                 LossKind::Trajectory { data: data.table, file: data.file, tracks: data.tracks },
                 When::Steps(data.steps),
@@ -88,9 +93,9 @@ fn own_keys_only(table: &Table<'_>, kind: Kind) -> Result<(), Invalid> {
     Err(table.invalid(key, what, fix))
 }
 
-fn of_particle(table: &Table<'_>, kind: Kind, scene: &Scene) -> Result<LossKind, Invalid> {
+fn of_particle(table: &Table<'_>, kind: Kind, names: &Names<'_>) -> Result<LossKind, Invalid> {
     let name = table.need("of")?;
-    let of = scene.particle_index(name.text()?).map_err(|invalid| name.moved(invalid))?;
+    let of = names.index(name.text()?).map_err(|invalid| name.moved(invalid))?;
     let target = table.need("target")?.vector()?;
     let axes = table.optional("axes", |it| it.axes())?.unwrap_or([true; 3]);
     Ok(match kind {

@@ -68,7 +68,8 @@ pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
         check::scene(&scene)?;
         let variables = root.sections("variables", variable::read)?;
         check::variables(&variables)?;
-        let losses = root.sections("loss", |node| loss::read(node, &scene, source))?;
+        let names = Names::new(&scene.particles);
+        let losses = root.sections("loss", |node| loss::read(node, &scene.simulation, &names, source))?;
         check::losses(&scene, &losses)?;
         let optimiser =
             root.get("optimiser").map_or(Ok(Optimiser::default()), |node| optimiser::read(&node))?;

@@ -12,6 +12,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// One array to write: its name, its shape (row-major; `&[]` is a scalar) and its values.
 pub type Array<'a> = (&'a str, &'a [usize], &'a [f64]);
 
+/// One array as it was read: its name, its shape and its values.
+pub type OwnedArray = (String, Vec<usize>, Vec<f64>);
+
 /// Why an `.npz` file could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
@@ -131,7 +134,7 @@ pub fn write_npz(path: impl AsRef<Path>, arrays: &[Array]) -> Result<(), NpzErro
 /// Reads every array of an `.npz` file of `f64`: name, shape, values in row-major order, in the file's order.
 ///
 /// For files written here, or by `numpy.savez` (not `savez_compressed`).
-pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, Vec<usize>, Vec<f64>)>, NpzError> {
+pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<OwnedArray>, NpzError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| NpzError::Open { path: path.into(), source })?;
     let mut zip = ZipArchive::new(BufReader::new(file))?;

@@ -37,7 +37,7 @@ pub(crate) fn integer(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = String::from(if value < 0 { "−" } else { "" });
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && digits.len() > 4 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && digits.len() > 4 && (digits.len() - i).is_multiple_of(3) {
             text.push('\u{2009}');
         }
         text.push(digit);

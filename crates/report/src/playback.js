@@ -1,0 +1,189 @@
+"use strict";
+for (const figure of document.querySelectorAll(".pb-player")) {
+  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const bytes = Uint8Array.from(atob(data.positions), c => c.charCodeAt(0));
+  const packed = new DataView(bytes.buffer);
+  const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d");
+  const [play, slider, clock, speed, reset] =
+    [".pb-play", "input", ".pb-time", "select", ".pb-reset"].map(s => figure.querySelector(s));
+  const { times, particles, low, high, lines, ground, targets, names, radii } = data;
+  const last = times.length - 1, start = times[0], end = times[last];
+
+  // What the camera looks at: the box around everything, ground and targets included.
+  const from = [...low], to = [...high];
+  for (const t of targets) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], t[i]); to[i] = Math.max(to[i], t[i]); }
+  if (ground !== null) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
+  const centre = from.map((f, i) => (f + to[i]) / 2);
+  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), 1e-9) || 1;
+  const home = { turn: -0.9, lift: 0.35, zoom: 1 };
+  let view = { ...home }, time = start, playing = false, before = 0, colours = {};
+
+  // Coordinates of a particle between two frames; NaN where it is not finite.
+  const coordinate = (frame, particle, i) => {
+    const step = packed.getInt16(2 * (3 * (frame * particles + particle) + i), true);
+    return step < 0 ? NaN : low[i] + (high[i] - low[i]) * step / 32767;
+  };
+  const frameAt = t => {
+    let a = 0, b = last;
+    while (b - a > 1) { const m = (a + b) >> 1; if (times[m] <= t) a = m; else b = m; }
+    return last === 0 ? 0 : a + Math.min(Math.max((t - times[a]) / (times[b] - times[a] || 1), 0), 1);
+  };
+  const position = (frame, particle) => {
+    const a = Math.min(Math.floor(frame), last), b = Math.min(a + 1, last), part = frame - a;
+    return [0, 1, 2].map(i => coordinate(a, particle, i) * (1 - part) + coordinate(b, particle, i) * part);
+  };
+
+  // A point in space to [x, y, pixels per metre, depth], z up, with a little perspective.
+  let project;
+  const aim = (width, height) => {
+    const [ct, st, cl, sl] = [Math.cos(view.turn), Math.sin(view.turn), Math.cos(view.lift), Math.sin(view.lift)];
+    const distance = 3 * size, unit = 1.05 * view.zoom * Math.min(height, 0.8 * width) / size * distance;
+    project = point => {
+      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+      const right = -st * x + ct * y, away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
+      const scale = unit / depth;
+      return [width / 2 + right * scale, height / 2 - (sl * away + cl * z) * scale, scale, depth];
+    };
+  };
+  const path = points => {
+    let open = false;
+    pen.beginPath();
+    for (const p of points) {
+      const [x, y] = project(p);
+      if (!(x === x)) { open = false; continue; }
+      if (open) pen.lineTo(x, y); else pen.moveTo(x, y);
+      open = true;
+    }
+    pen.stroke();
+  };
+
+  const readColours = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["ink", "muted", "line", "ground", "paper"]) colours[name] = style.getPropertyValue("--" + name).trim();
+    colours.series = [0, 1, 2, 3, 4, 5, 6].map(i => style.getPropertyValue("--c" + i).trim());
+  };
+  const colourOf = particle => colours.series[particles > 40 ? 0 : particle % 7];
+
+  const drawGround = () => {
+    if (ground === null) return;
+    const rough = size / 10, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find(n => n * power >= rough);
+    const [x0, x1, y0, y1] = [from[0], to[0], from[1], to[1]].map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
+    pen.strokeStyle = colours.ground;
+    pen.lineWidth = 1;
+    pen.globalAlpha = 0.45;
+    for (let x = x0; x <= x1; x++) path([[x * step, y0 * step, ground], [x * step, y1 * step, ground]]);
+    for (let y = y0; y <= y1; y++) path([[x0 * step, y * step, ground], [x1 * step, y * step, ground]]);
+  };
+  // The whole path of each particle, faint, and its last part, strong: only where that stays readable.
+  const drawTrails = frame => {
+    if (particles > 60) return;
+    const stride = Math.max(1, Math.ceil(last * particles / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
+    for (let p = 0; p < particles; p++) {
+      const whole = [], tail = [position(recent, p)];
+      for (let f = 0; f <= last; f += stride) whole.push(position(f, p));
+      for (let f = Math.floor(recent) + 1; f < frame; f += stride) tail.push(position(f, p));
+      tail.push(position(frame, p));
+      pen.strokeStyle = colourOf(p);
+      pen.globalAlpha = 0.25; pen.lineWidth = 1; path(whole);
+      pen.globalAlpha = 0.9; pen.lineWidth = 2; path(tail);
+    }
+  };
+  const drawShadow = (x, radius) => {
+    const [px, py, scale] = project([x[0], x[1], ground]);
+    pen.beginPath();
+    pen.ellipse(px, py, Math.max(radius * scale, 3), Math.max(radius * scale, 3) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
+    pen.fill();
+  };
+  const drawParticles = now => {
+    pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
+    if (ground !== null && view.lift > 0 && particles <= 2000) now.forEach((x, p) => x[2] === x[2] && drawShadow(x, radii[p] || 0));
+    pen.globalAlpha = 0.8; pen.strokeStyle = colours.muted; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
+    const seen = now.map(project);
+    pen.beginPath();
+    for (let i = 0; i < lines.length; i += 2) {
+      const a = seen[lines[i]], b = seen[lines[i + 1]];
+      if (a[0] + b[0] === a[0] + b[0]) { pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); }
+    }
+    pen.stroke();
+    pen.globalAlpha = 1;
+    const order = seen.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
+    for (const [p, x, y, scale] of order) {
+      const radius = Math.max((radii[p] || 0) * scale, particles > 500 ? 1.5 : 4);
+      pen.beginPath(); pen.arc(x, y, radius, 0, 7);
+      pen.fillStyle = colourOf(p); pen.fill();
+      if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
+      if (names[p] && particles <= 20) {
+        pen.fillStyle = colours.ink; pen.fillText(names[p], x + radius + 4, y + 4);
+      }
+    }
+  };
+  const drawTargets = () => {
+    pen.strokeStyle = colours.ink; pen.lineWidth = 1.5;
+    for (const target of targets) {
+      const [x, y] = project(target);
+      pen.beginPath(); pen.arc(x, y, 6, 0, 7);
+      pen.moveTo(x - 10, y); pen.lineTo(x + 10, y); pen.moveTo(x, y - 10); pen.lineTo(x, y + 10);
+      pen.stroke();
+    }
+  };
+  const draw = () => {
+    const ratio = window.devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = canvas;
+    if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = "12px system-ui, sans-serif"; pen.lineJoin = "round";
+    aim(width, height);
+    const frame = frameAt(time), now = Array.from({ length: particles }, (_, p) => position(frame, p));
+    drawGround(); drawTrails(frame); drawParticles(now); drawTargets();
+    pen.globalAlpha = 1;
+    slider.value = end > start ? 1000 * (time - start) / (end - start) : 0;
+    clock.textContent = time.toFixed(end - start < 1 ? 3 : 2) + " s";
+  };
+
+  const tick = stamp => {
+    if (!playing) return;
+    time += Math.min((stamp - before) / 1000, 0.1) * Number(speed.value);
+    before = stamp;
+    if (time >= end) { time = end; setPlaying(false); }
+    draw();
+    requestAnimationFrame(tick);
+  };
+  const setPlaying = on => {
+    playing = on && end > start;
+    if (playing && time >= end) time = start;
+    play.textContent = playing ? "\u275a\u275a" : "\u25b6";
+    play.setAttribute("aria-label", playing ? "pause" : "play");
+    if (playing) requestAnimationFrame(stamp => { before = stamp; tick(stamp); });
+  };
+  const turn = (turned, lifted, zoomed) => {
+    view.turn += turned;
+    view.lift = Math.min(Math.max(view.lift + lifted, -1.5), 1.5);
+    view.zoom = Math.min(Math.max(view.zoom * zoomed, 0.1), 50);
+    draw();
+  };
+  const step = by => { setPlaying(false); time = times[Math.min(Math.max(Math.round(frameAt(time)) + by, 0), last)]; draw(); };
+
+  play.addEventListener("click", () => { setPlaying(!playing); draw(); });
+  slider.addEventListener("input", () => { setPlaying(false); time = start + (end - start) * slider.value / 1000; draw(); });
+  const goHome = () => { view = { ...home }; draw(); };
+  reset.addEventListener("click", goHome);
+  const keys = {
+    " ": () => { setPlaying(!playing); draw(); }, ArrowLeft: () => turn(0.1, 0, 1), ArrowRight: () => turn(-0.1, 0, 1),
+    ArrowUp: () => turn(0, 0.1, 1), ArrowDown: () => turn(0, -0.1, 1), "+": () => turn(0, 0, 1.15), "=": () => turn(0, 0, 1.15),
+    "-": () => turn(0, 0, 1 / 1.15), ",": () => step(-1), ".": () => step(1), Home: goHome,
+  };
+  canvas.addEventListener("keydown", event => { if (keys[event.key] && !event.ctrlKey && !event.metaKey) { keys[event.key](); event.preventDefault(); } });
+  canvas.addEventListener("pointerdown", event => { canvas.setPointerCapture(event.pointerId); canvas.focus({ preventScroll: true }); });
+  canvas.addEventListener("pointermove", event => { if (event.buttons) turn(-0.008 * event.movementX, 0.008 * event.movementY, 1); });
+  // Only once the canvas has the focus, so that rolling down the page does not stop here.
+  canvas.addEventListener("wheel", event => {
+    if (document.activeElement !== canvas) return;
+    turn(0, 0, Math.exp(-0.0015 * event.deltaY));
+    event.preventDefault();
+  }, { passive: false });
+  new ResizeObserver(draw).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
+  readColours();
+  draw();
+}

@@ -98,9 +98,9 @@ fn oddities() -> Vec<Plot> {
     let days: Vec<f64> = (0..12).map(f64::from).collect();
     let sparse: Vec<f64> =
         days.iter().map(|d| if *d == 5.0 { f64::NAN } else { 2e-6 * (d + (d * 2.0).sin()) }).collect();
-    let angle: Vec<f64> = (0..3000).map(|i| f64::from(i) * 0.61803).collect();
-    let cloud =
-        |f: fn(f64) -> f64| angle.iter().map(|a| f(*a) * (1.0 + 0.3 * (a * 7.7).sin())).collect::<Vec<f64>>();
+    // A sunflower: the golden angle spreads the points evenly.
+    let index: Vec<f64> = (0..3000).map(f64::from).collect();
+    let cloud = |f: fn(f64) -> f64| index.iter().map(|i| i.sqrt() * f(2.399963 * i)).collect::<Vec<f64>>();
     let many = (0..9).fold(Plot::line("Nine joints").x("time [s]").y("angle [rad]"), |plot, k| {
         let t: Vec<f64> = (0..400).map(|i| f64::from(i) * 0.01).collect();
         let q: Vec<f64> =

@@ -184,3 +184,6 @@ impl Report {
         out.push_str("</tbody></table></div>\n</section>\n");
     }
 }
+
+#[cfg(test)]
+mod tests;

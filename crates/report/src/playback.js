@@ -14,7 +14,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   for (const t of targets) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], t[i]); to[i] = Math.max(to[i], t[i]); }
   if (ground !== null) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
   const centre = from.map((f, i) => (f + to[i]) / 2);
-  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), 1e-9) || 1;
+  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), ...radii.map(r => 4 * r)) || 1;
   const home = { turn: -0.9, lift: 0.35, zoom: 1 };
   let view = { ...home }, time = start, playing = false, before = 0, colours = {};
 
@@ -34,15 +34,29 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   };
 
   // A point in space to [x, y, pixels per metre, depth], z up, with a little perspective.
+  const distance = 3 * size;
+  const camera = ({ turn, lift }) => {
+    const [ct, st, cl, sl] = [Math.cos(turn), Math.sin(turn), Math.cos(lift), Math.sin(lift)];
+    return point => {
+      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+      const away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
+      return [(ct * y - st * x) / depth, -(sl * away + cl * z) / depth, 1 / depth, depth];
+    };
+  };
+  // What the first view has to show, in the middle: where particles, their shadows and targets are at some time.
+  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = [...targets];
+  for (let k = 0; k < (last + 1) * particles; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
+  for (const x of [...visited]) if (ground !== null) visited.push([x[0], x[1], ground]);
+  const seen = visited.map(camera(home)).filter(s => s[0] === s[0]);
+  const [left, top] = [0, 1].map(i => Math.min(...seen.map(s => s[i])));
+  const [right, bottom] = [0, 1].map(i => Math.max(...seen.map(s => s[i])));
   let project;
   const aim = (width, height) => {
-    const [ct, st, cl, sl] = [Math.cos(view.turn), Math.sin(view.turn), Math.cos(view.lift), Math.sin(view.lift)];
-    const distance = 3 * size, unit = 1.05 * view.zoom * Math.min(height, 0.8 * width) / size * distance;
+    const unit = view.zoom * 0.76 * Math.min(width / (right - left || 1), height / (bottom - top || 1), 8 * height);
+    const look = camera(view), [mx, my] = [(left + right) / 2, (top + bottom) / 2];
     project = point => {
-      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
-      const right = -st * x + ct * y, away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
-      const scale = unit / depth;
-      return [width / 2 + right * scale, height / 2 - (sl * away + cl * z) * scale, scale, depth];
+      const [x, y, scale, depth] = look(point);
+      return [width / 2 + unit * (x - mx), height / 2 + unit * (y - my), unit * scale, depth];
     };
   };
   const path = points => {
@@ -62,7 +76,19 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     for (const name of ["ink", "muted", "line", "ground", "paper"]) colours[name] = style.getPropertyValue("--" + name).trim();
     colours.series = [0, 1, 2, 3, 4, 5, 6].map(i => style.getPropertyValue("--c" + i).trim());
   };
-  const colourOf = particle => colours.series[particles > 40 ? 0 : particle % 7];
+
+  // Particles that lines join are one thing and have one colour (union-find).
+  const parent = Array.from({ length: particles }, (_, p) => p);
+  const root = p => { while (parent[p] !== p) p = parent[p] = parent[parent[p]]; return p; };
+  for (let i = 0; i < lines.length; i += 2) parent[root(lines[i])] = root(lines[i + 1]);
+  const things = new Map(), members = new Map();
+  for (let p = 0; p < particles; p++) {
+    if (!things.has(root(p))) things.set(root(p), things.size);
+    members.set(root(p), (members.get(root(p)) || 0) + 1);
+  }
+  const colourOf = p => things.size > 60 ? 0 : things.get(root(p)) % 7;
+  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4).slice(0, 60);
+  const labelled = names.filter(name => name).length <= 20;
 
   const drawGround = () => {
     if (ground === null) return;
@@ -75,16 +101,15 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     for (let x = x0; x <= x1; x++) path([[x * step, y0 * step, ground], [x * step, y1 * step, ground]]);
     for (let y = y0; y <= y1; y++) path([[x0 * step, y * step, ground], [x1 * step, y * step, ground]]);
   };
-  // The whole path of each particle, faint, and its last part, strong: only where that stays readable.
+  // The whole path of a particle, faint, and its last part, strong; not of nets and bodies, whose paths would hide all.
   const drawTrails = frame => {
-    if (particles > 60) return;
-    const stride = Math.max(1, Math.ceil(last * particles / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
-    for (let p = 0; p < particles; p++) {
+    const stride = Math.max(1, Math.ceil(last * trailed.length / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
+    for (const p of trailed) {
       const whole = [], tail = [position(recent, p)];
       for (let f = 0; f <= last; f += stride) whole.push(position(f, p));
       for (let f = Math.floor(recent) + 1; f < frame; f += stride) tail.push(position(f, p));
       tail.push(position(frame, p));
-      pen.strokeStyle = colourOf(p);
+      pen.strokeStyle = colours.series[colourOf(p)];
       pen.globalAlpha = 0.25; pen.lineWidth = 1; path(whole);
       pen.globalAlpha = 0.9; pen.lineWidth = 2; path(tail);
     }
@@ -92,28 +117,31 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const drawShadow = (x, radius) => {
     const [px, py, scale] = project([x[0], x[1], ground]);
     pen.beginPath();
-    pen.ellipse(px, py, Math.max(radius * scale, 3), Math.max(radius * scale, 3) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
+    pen.ellipse(px, py, Math.max(radius * scale, 2), Math.max(radius * scale, 2) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
     pen.fill();
   };
   const drawParticles = now => {
     pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
     if (ground !== null && view.lift > 0 && particles <= 2000) now.forEach((x, p) => x[2] === x[2] && drawShadow(x, radii[p] || 0));
-    pen.globalAlpha = 0.8; pen.strokeStyle = colours.muted; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
-    const seen = now.map(project);
-    pen.beginPath();
-    for (let i = 0; i < lines.length; i += 2) {
-      const a = seen[lines[i]], b = seen[lines[i + 1]];
-      if (a[0] + b[0] === a[0] + b[0]) { pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); }
-    }
-    pen.stroke();
+    const spots = now.map(project);
+    pen.globalAlpha = 0.6; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
+    colours.series.forEach((colour, c) => {
+      pen.strokeStyle = colour;
+      pen.beginPath();
+      for (let i = 0; i < lines.length; i += 2) {
+        const a = spots[lines[i]], b = spots[lines[i + 1]];
+        if (colourOf(lines[i]) === c && a[0] + b[0] === a[0] + b[0]) { pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); }
+      }
+      pen.stroke();
+    });
     pen.globalAlpha = 1;
-    const order = seen.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
+    const order = spots.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
     for (const [p, x, y, scale] of order) {
-      const radius = Math.max((radii[p] || 0) * scale, particles > 500 ? 1.5 : 4);
+      const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
       pen.beginPath(); pen.arc(x, y, radius, 0, 7);
-      pen.fillStyle = colourOf(p); pen.fill();
+      pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
       if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
-      if (names[p] && particles <= 20) {
+      if (names[p] && labelled) {
         pen.fillStyle = colours.ink; pen.fillText(names[p], x + radius + 4, y + 4);
       }
     }

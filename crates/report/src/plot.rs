@@ -4,6 +4,8 @@ mod area;
 mod axis;
 mod frame;
 mod hover;
+#[cfg(test)]
+mod tests;
 mod thin;
 
 use axis::Scale;

@@ -161,8 +161,12 @@ impl Area {
         let is_low = |p: &&(f64, f64)| {
             self.x.scale.takes(p.0) && p.1.is_finite() && p.1 < 1.0 && !self.y.scale.takes(p.1)
         };
-        let mut places: Vec<i64> =
-            series.points.iter().filter(is_low).map(|p| (self.px(p.0) / 6.0).round() as i64 * 6).collect();
+        let mut places: Vec<i64> = series
+            .points
+            .iter()
+            .filter(is_low)
+            .map(|p| (self.px(p.0) / 9.0).floor() as i64 * 9 + 4)
+            .collect();
         places.sort_unstable();
         places.dedup();
         let bottom = num(self.top + self.height - 1.0);

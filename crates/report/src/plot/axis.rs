@@ -51,19 +51,24 @@ impl Range {
         Some(Range { scale, lo, hi, whole })
     }
 
-    /// The same with room at both ends, and down to zero where that is near.
+    /// The same with room at both ends.
     pub(crate) fn padded(self, part: f64) -> Range {
         match self.scale {
             Scale::Linear => {
                 let room = part * (self.hi - self.lo);
-                let near_zero = self.lo >= 0.0 && self.lo <= 0.3 * self.hi;
-                Range { lo: if near_zero { 0.0 } else { self.lo - room }, hi: self.hi + room, ..self }
+                Range { lo: self.lo - room, hi: self.hi + room, ..self }
             }
             Scale::Log => {
                 let room = (part * (self.hi.ln() - self.lo.ln())).exp();
                 Range { lo: (self.lo / room).max(1.0 / LARGEST), hi: (self.hi * room).min(LARGEST), ..self }
             }
         }
+    }
+
+    /// The same down to zero, where that is near: heights are then seen for what they are.
+    pub(crate) fn down_to_zero(self, before: Range) -> Range {
+        let is_near = self.scale == Scale::Linear && before.lo >= 0.0 && before.lo <= 0.3 * before.hi;
+        Range { lo: if is_near { 0.0 } else { self.lo }, ..self }
     }
 
     /// Where a value lies: 0 at `lo`, 1 at `hi`.
@@ -147,7 +152,8 @@ fn log_ticks(range: &Range, count: usize) -> Ticks {
         let minor = multiples(&[3, 4, 6, 7, 8, 9]).collect();
         return Ticks { labelled: labelled.iter().map(|&v| (v, human(v))).collect(), minor, power: 0 };
     }
-    let stride = ((decades / count as f64).ceil() as i32).max(1);
+    // Powers of ten may stand closer than other labels: the eye counts them.
+    let stride = ((decades / (1.6 * count as f64)).ceil() as i32).max(1);
     let powers: Vec<i32> =
         (first..=last).filter(|d| d.rem_euclid(stride) == 0 && inside(&10_f64.powi(*d))).collect();
     let plain = powers.iter().all(|d| (-3..=4).contains(d));
@@ -194,9 +200,10 @@ mod tests {
 
     #[test]
     fn log_ticks_are_powers_of_ten() {
-        let cases: [(&[f64], usize, &str); 6] = [
+        let cases: [(&[f64], usize, &str); 7] = [
             (&[1e-3, 1e3], 8, "0.001 0.01 0.1 1 10 100 1000"),
             (&[1e-9, 1.0], 5, "10⁻⁸ 10⁻⁶ 10⁻⁴ 10⁻² 1"),
+            (&[1e-6, 1.0], 5, "10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1"),
             (&[0.3, 30.0], 5, "0.5 1 2 5 10 20"),
             (&[1.01, 1.04], 3, "1.01 1.02 1.03 1.04"),
             (&[0.0, -5.0, 1.0, 1e4], 5, "1 10 100 1000 10\u{2009}000"),

@@ -27,16 +27,14 @@ pub(super) fn draw(plot: &Plot, size: Size, theme: Option<&str>) -> String {
     let bottom = match ranges(plot) {
         Some((x, y)) => axes_and_curves(&mut body, plot, size, top, x, y),
         None => {
-            let middle = top + size.area / 2.0;
-            let _ = write!(
+            let blank = (top + 8.0, 0.5 * size.area);
+            let (y, width, height) = (num(blank.0), num(size.width), num(blank.1));
+            let _ = writeln!(
                 body,
-                "<rect class=\"pb-earth\" x=\"0\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                num(top + 8.0),
-                num(size.width),
-                num(size.area)
+                "<rect class=\"pb-blank\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
             );
-            text(&mut body, "pb-none", (size.width / 2.0, middle), "no data");
-            top + 8.0 + size.area
+            text(&mut body, "pb-none", (size.width / 2.0, blank.0 + blank.1 / 2.0 + 5.0), "no data");
+            blank.0 + blank.1
         }
     };
     let bottom = notes(&mut body, plot, bottom);
@@ -62,25 +60,26 @@ fn ranges(plot: &Plot) -> Option<(Range, Range)> {
     let y = Range::of(plot.y.scale, points().map(|p| p.1).chain(ground))?;
     let x_room = if plot.is_plane || plot.series.iter().any(|s| !s.is_joined) { 0.05 } else { 0.0 };
     let x = if x_room > 0.0 { Range { whole: false, ..x.padded(x_room) } } else { x };
-    Some((x, Range { whole: false, ..y.padded(0.06) }))
+    let y_room = Range { whole: false, ..y.padded(0.06) };
+    Some((x, if plot.is_plane { y_room } else { y_room.down_to_zero(y) }))
 }
 
 /// Draws the axes and what is between them below `top`; returns where they end.
 fn axes_and_curves(body: &mut String, plot: &Plot, size: Size, top: f64, x: Range, y: Range) -> f64 {
-    let (wanted, has_title) = (((size.area / 45.0) as usize).max(3), !plot.y.title.is_empty());
-    let top = top + if has_title { LINE } else { 0.0 } + 8.0;
-    let y_ticks = y.ticks(wanted);
-    let left = y_ticks.labelled.iter().map(|t| text_width(&t.1)).fold(8.0, f64::max) + 8.0;
-    let width = size.width - left - 12.0;
-    let (x, y, height) = if plot.is_plane && x.scale == Scale::Linear && y.scale == Scale::Linear {
-        same_scale(x, y, width, size.area)
-    } else {
-        (x, y, size.area)
-    };
-    let area = Area { left, top, width, height, x, y };
-    let y_ticks = y.ticks(((height / 45.0) as usize).max(2));
-    let x_ticks = spaced(&x, width);
-    let end = axes(body, plot, &area, &x_ticks, &y_ticks);
+    let top = top + if plot.y.title.is_empty() { 0.0 } else { LINE } + 8.0;
+    let mut area = Area { left: 40.0, top, width: 0.0, height: size.area, x, y };
+    let is_equal = plot.is_plane && x.scale == Scale::Linear && y.scale == Scale::Linear;
+    // The room for the labels at the left follows from the ticks, and these, in a plane, from the width that is left.
+    for _ in 0..3 {
+        area.width = size.width - area.left - 12.0;
+        if is_equal {
+            (area.x, area.y, area.height) = same_scale(x, y, area.width, size.area);
+        }
+        let labels = y_ticks(&area).labelled;
+        area.left = labels.iter().map(|t| text_width(&t.1)).fold(8.0, f64::max) + 9.0;
+    }
+    area.width = size.width - area.left - 12.0;
+    let end = axes(body, plot, &area, &spaced(&area.x, area.width), &y_ticks(&area));
     area.draw(body, plot);
     if size.hover {
         super::hover::draw(body, plot, &area);
@@ -88,10 +87,14 @@ fn axes_and_curves(body: &mut String, plot: &Plot, size: Size, top: f64, x: Rang
     end
 }
 
+fn y_ticks(area: &Area) -> Ticks {
+    area.y.ticks((area.height / 45.0) as usize)
+}
+
 /// Widens one of two ranges, so that a metre has the same length on both axes, and chooses the height.
 fn same_scale(x: Range, y: Range, width: f64, area: f64) -> (Range, Range, f64) {
     let shape = (y.hi - y.lo) / (x.hi - x.lo);
-    let height = (width * shape).clamp(0.6 * area, 1.5 * area);
+    let height = (width * shape).clamp(0.6 * area, 1.7 * area);
     let wider = |r: Range, span: f64| {
         let room = (span - (r.hi - r.lo)) / 2.0;
         Range { lo: r.lo - room, hi: r.hi + room, ..r }
@@ -170,7 +173,8 @@ fn with_power(title: &str, power: i32, width: f64) -> String {
 /// Rows of colours and names below the title; returns where they end. One series that is named in the title needs none.
 fn legend(body: &mut String, plot: &Plot, width: f64, top: f64) -> f64 {
     let only = plot.series.len() == 1 && plot.targets.is_empty();
-    let said = |name: &str| name.is_empty() || plot.y.title.starts_with(name) || plot.title.starts_with(name);
+    let begins = |text: &str, name: &str| text.to_lowercase().starts_with(&name.to_lowercase());
+    let said = |name: &str| begins(&plot.y.title, name) || begins(&plot.title, name);
     let mut items: Vec<(String, String)> = Vec::new();
     for (i, series) in plot.series.iter().enumerate().take(LEGEND) {
         if !(only && said(&series.name)) {
@@ -258,7 +262,8 @@ pub(super) fn text_width(text: &str) -> f64 {
     let width = |c: char| match c {
         '⁰'..='⁹' | '¹' | '²' | '³' | '⁻' | '.' | ',' | 'i' | 'l' | ' ' | '\u{2009}' => 0.36,
         'm' | 'w' | 'M' | 'W' => 0.86,
-        '\u{1100}'.. => 1.0_f64.min(if c > '\u{2e7f}' { 1.0 } else { 0.6 }),
+        // Chinese, Japanese and Korean characters are square.
+        '\u{2e80}'.. => 1.0,
         _ => 0.58,
     };
     FONT * text.chars().map(width).sum::<f64>()

@@ -16,6 +16,14 @@ fn points(d: &str) -> Vec<(f64, f64)> {
     d.split(['M', 'L']).filter_map(point).collect()
 }
 
+/// Left, top, bottom and right of the axes.
+fn axes(svg: &str) -> [f64; 4] {
+    let d =
+        svg.split("<path class=\"pb-axis\" d=\"M").nth(1).and_then(|t| t.split('"').next()).expect("axes");
+    let mut numbers = d.split([' ', 'V', 'H']).map(|t| t.parse().expect("a number"));
+    std::array::from_fn(|_| numbers.next().expect("four numbers"))
+}
+
 /// The points of the last curve; those before are in the legend.
 fn last_curve(plot: &Plot) -> Vec<(f64, f64)> {
     let svg = plot.svg();
@@ -111,9 +119,13 @@ fn few_points_and_lone_points_are_dots() {
 fn a_plane_has_one_scale() {
     for (width, height) in [(4.0, 1.0), (1.0, 9.0), (1e-3, 1e-3)] {
         let square = [[0.0, 0.0], [width, 0.0], [width, height], [0.0, height]];
-        let line = last_curve(&Plot::paths("a").path("s", &square));
+        let plot = Plot::paths("a").path("s", &square);
+        let line = last_curve(&plot);
         let (across, up) = (line[1].0 - line[0].0, line[1].1 - line[2].1);
         assert!((across / up / (width / height) - 1.0).abs() < 0.03, "{width} x {height}: {across} x {up}");
+        let [left, top, bottom, right] = axes(&plot.svg());
+        let is_inside = |p: &(f64, f64)| left < p.0 && p.0 < right && top < p.1 && p.1 < bottom;
+        assert!(line.iter().all(is_inside), "{width} x {height}");
     }
 }
 

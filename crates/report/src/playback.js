@@ -137,6 +137,8 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.globalAlpha = 1;
     const order = spots.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
     for (const [p, x, y, scale] of order) {
+      // In a large mesh the lines say more than dots.
+      if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) continue;
       const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
       pen.beginPath(); pen.arc(x, y, radius, 0, 7);
       pen.fillStyle = colours.series[colourOf(p)]; pen.fill();

@@ -14,6 +14,8 @@ pub(crate) const COLOURS: usize = 7;
 const LEGEND: usize = 20;
 const FONT: f64 = 12.0;
 const LINE: f64 = 18.0;
+/// Around a plot that is a file of its own.
+const MARGIN: f64 = 16.0;
 
 /// The whole plot as an `<svg>` element, with its style sheet when it stands alone.
 pub(super) fn draw(plot: &Plot, size: Size, theme: Option<&str>) -> String {
@@ -38,13 +40,23 @@ pub(super) fn draw(plot: &Plot, size: Size, theme: Option<&str>) -> String {
         }
     };
     let bottom = notes(&mut body, plot, bottom);
-    let style = theme.map_or(String::new(), |css| format!("<style>{css}</style>"));
+    let (width, height) = (size.width, bottom + 4.0);
+    let label = escape(&plot.title);
+    let Some(theme) = theme else {
+        let (width, height) = (num(width), num(height));
+        return svg(&format!("viewBox=\"0 0 {width} {height}\""), &label, &body);
+    };
+    // Alone, it needs a margin and a size of its own.
+    let (width, height) = (num(width + 2.0 * MARGIN), num(height + 2.0 * MARGIN));
+    let place =
+        format!("width=\"{width}\" height=\"{height}\" viewBox=\"-{MARGIN} -{MARGIN} {width} {height}\"");
+    svg(&place, &label, &format!("<style>{theme}</style>\n{body}"))
+}
+
+fn svg(place: &str, label: &str, body: &str) -> String {
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pb-plot\" viewBox=\"0 0 {} {}\" role=\"img\" \
-         aria-label=\"{}\">{style}\n{body}</svg>\n",
-        num(size.width),
-        num(bottom + 4.0),
-        escape(&plot.title)
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pb-plot\" {place} role=\"img\" aria-label=\"{label}\">\n\
+         {body}</svg>\n"
     )
 }
 

@@ -1,0 +1,219 @@
+"use strict";
+for (const figure of document.querySelectorAll(".pb-player")) {
+  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const bytes = Uint8Array.from(atob(data.positions), c => c.charCodeAt(0));
+  const packed = new DataView(bytes.buffer);
+  const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d");
+  const [play, slider, clock, speed, reset] =
+    [".pb-play", "input", ".pb-time", "select", ".pb-reset"].map(s => figure.querySelector(s));
+  const { times, particles, low, high, lines, ground, targets, names, radii } = data;
+  const last = times.length - 1, start = times[0], end = times[last];
+
+  // What the camera looks at: the box around everything, ground and targets included.
+  const from = [...low], to = [...high];
+  for (const t of targets) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], t[i]); to[i] = Math.max(to[i], t[i]); }
+  if (ground !== null) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
+  const centre = from.map((f, i) => (f + to[i]) / 2);
+  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), ...radii.map(r => 4 * r)) || 1;
+  const home = { turn: -0.9, lift: 0.35, zoom: 1 };
+  let view = { ...home }, time = start, playing = false, before = 0, colours = {};
+
+  // Coordinates of a particle between two frames; NaN where it is not finite.
+  const coordinate = (frame, particle, i) => {
+    const step = packed.getInt16(2 * (3 * (frame * particles + particle) + i), true);
+    return step < 0 ? NaN : low[i] + (high[i] - low[i]) * step / 32767;
+  };
+  const frameAt = t => {
+    let a = 0, b = last;
+    while (b - a > 1) { const m = (a + b) >> 1; if (times[m] <= t) a = m; else b = m; }
+    return last === 0 ? 0 : a + Math.min(Math.max((t - times[a]) / (times[b] - times[a] || 1), 0), 1);
+  };
+  const position = (frame, particle) => {
+    const a = Math.min(Math.floor(frame), last), b = Math.min(a + 1, last), part = frame - a;
+    return [0, 1, 2].map(i => coordinate(a, particle, i) * (1 - part) + coordinate(b, particle, i) * part);
+  };
+
+  // A point in space to [x, y, pixels per metre, depth], z up, with a little perspective.
+  const distance = 3 * size;
+  const camera = ({ turn, lift }) => {
+    const [ct, st, cl, sl] = [Math.cos(turn), Math.sin(turn), Math.cos(lift), Math.sin(lift)];
+    return point => {
+      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+      const away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
+      return [(ct * y - st * x) / depth, -(sl * away + cl * z) / depth, 1 / depth, depth];
+    };
+  };
+  // What the first view has to show, in the middle: where particles, their shadows and targets are at some time.
+  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = [...targets];
+  for (let k = 0; k < (last + 1) * particles; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
+  for (const x of [...visited]) if (ground !== null) visited.push([x[0], x[1], ground]);
+  const seen = visited.map(camera(home)).filter(s => s[0] === s[0]);
+  const [left, top] = [0, 1].map(i => Math.min(...seen.map(s => s[i])));
+  const [right, bottom] = [0, 1].map(i => Math.max(...seen.map(s => s[i])));
+  let project;
+  const aim = (width, height) => {
+    const unit = view.zoom * 0.76 * Math.min(width / (right - left || 1), height / (bottom - top || 1), 8 * height);
+    const look = camera(view), [mx, my] = [(left + right) / 2, (top + bottom) / 2];
+    project = point => {
+      const [x, y, scale, depth] = look(point);
+      return [width / 2 + unit * (x - mx), height / 2 + unit * (y - my), unit * scale, depth];
+    };
+  };
+  const path = points => {
+    let open = false;
+    pen.beginPath();
+    for (const p of points) {
+      const [x, y] = project(p);
+      if (!(x === x)) { open = false; continue; }
+      if (open) pen.lineTo(x, y); else pen.moveTo(x, y);
+      open = true;
+    }
+    pen.stroke();
+  };
+
+  const readColours = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["ink", "muted", "line", "ground", "paper"]) colours[name] = style.getPropertyValue("--" + name).trim();
+    colours.series = [0, 1, 2, 3, 4, 5, 6].map(i => style.getPropertyValue("--c" + i).trim());
+  };
+
+  // Particles that lines join are one thing and have one colour (union-find).
+  const parent = Array.from({ length: particles }, (_, p) => p);
+  const root = p => { while (parent[p] !== p) p = parent[p] = parent[parent[p]]; return p; };
+  for (let i = 0; i < lines.length; i += 2) parent[root(lines[i])] = root(lines[i + 1]);
+  const things = new Map(), members = new Map();
+  for (let p = 0; p < particles; p++) {
+    if (!things.has(root(p))) things.set(root(p), things.size);
+    members.set(root(p), (members.get(root(p)) || 0) + 1);
+  }
+  const colourOf = p => things.size > 60 ? 0 : things.get(root(p)) % 7;
+  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4).slice(0, 60);
+  const labelled = names.filter(name => name).length <= 20;
+
+  const drawGround = () => {
+    if (ground === null) return;
+    const rough = size / 10, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find(n => n * power >= rough);
+    const [x0, x1, y0, y1] = [from[0], to[0], from[1], to[1]].map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
+    pen.strokeStyle = colours.ground;
+    pen.lineWidth = 1;
+    pen.globalAlpha = 0.45;
+    for (let x = x0; x <= x1; x++) path([[x * step, y0 * step, ground], [x * step, y1 * step, ground]]);
+    for (let y = y0; y <= y1; y++) path([[x0 * step, y * step, ground], [x1 * step, y * step, ground]]);
+  };
+  // The whole path of a particle, faint, and its last part, strong; not of nets and bodies, whose paths would hide all.
+  const drawTrails = frame => {
+    const stride = Math.max(1, Math.ceil(last * trailed.length / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
+    for (const p of trailed) {
+      const whole = [], tail = [position(recent, p)];
+      for (let f = 0; f <= last; f += stride) whole.push(position(f, p));
+      for (let f = Math.floor(recent) + 1; f < frame; f += stride) tail.push(position(f, p));
+      tail.push(position(frame, p));
+      pen.strokeStyle = colours.series[colourOf(p)];
+      pen.globalAlpha = 0.25; pen.lineWidth = 1; path(whole);
+      pen.globalAlpha = 0.9; pen.lineWidth = 2; path(tail);
+    }
+  };
+  const drawShadow = (x, radius) => {
+    const [px, py, scale] = project([x[0], x[1], ground]);
+    pen.beginPath();
+    pen.ellipse(px, py, Math.max(radius * scale, 2), Math.max(radius * scale, 2) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
+    pen.fill();
+  };
+  const drawParticles = now => {
+    pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
+    if (ground !== null && view.lift > 0 && particles <= 2000) now.forEach((x, p) => x[2] === x[2] && drawShadow(x, radii[p] || 0));
+    const spots = now.map(project);
+    pen.globalAlpha = 0.6; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
+    colours.series.forEach((colour, c) => {
+      pen.strokeStyle = colour;
+      pen.beginPath();
+      for (let i = 0; i < lines.length; i += 2) {
+        const a = spots[lines[i]], b = spots[lines[i + 1]];
+        if (colourOf(lines[i]) === c && a[0] + b[0] === a[0] + b[0]) { pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); }
+      }
+      pen.stroke();
+    });
+    pen.globalAlpha = 1;
+    const order = spots.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
+    for (const [p, x, y, scale] of order) {
+      // In a large mesh the lines say more than dots.
+      if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) continue;
+      const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
+      pen.beginPath(); pen.arc(x, y, radius, 0, 7);
+      pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
+      if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
+      if (names[p] && labelled) {
+        pen.fillStyle = colours.ink; pen.fillText(names[p], x + radius + 4, y + 4);
+      }
+    }
+  };
+  const drawTargets = () => {
+    pen.strokeStyle = colours.ink; pen.lineWidth = 1.5;
+    for (const target of targets) {
+      const [x, y] = project(target);
+      pen.beginPath(); pen.arc(x, y, 6, 0, 7);
+      pen.moveTo(x - 10, y); pen.lineTo(x + 10, y); pen.moveTo(x, y - 10); pen.lineTo(x, y + 10);
+      pen.stroke();
+    }
+  };
+  const draw = () => {
+    const ratio = window.devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = canvas;
+    if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = "12px system-ui, sans-serif"; pen.lineJoin = "round";
+    aim(width, height);
+    const frame = frameAt(time), now = Array.from({ length: particles }, (_, p) => position(frame, p));
+    drawGround(); drawTrails(frame); drawParticles(now); drawTargets();
+    pen.globalAlpha = 1;
+    slider.value = end > start ? 1000 * (time - start) / (end - start) : 0;
+    clock.textContent = time.toFixed(end - start < 1 ? 3 : 2) + " s";
+  };
+
+  const tick = stamp => {
+    if (!playing) return;
+    time += Math.min((stamp - before) / 1000, 0.1) * Number(speed.value);
+    before = stamp;
+    if (time >= end) { time = end; setPlaying(false); }
+    draw();
+    requestAnimationFrame(tick);
+  };
+  const setPlaying = on => {
+    playing = on && end > start;
+    if (playing && time >= end) time = start;
+    play.textContent = playing ? "\u275a\u275a" : "\u25b6";
+    play.setAttribute("aria-label", playing ? "pause" : "play");
+    if (playing) requestAnimationFrame(stamp => { before = stamp; tick(stamp); });
+  };
+  const turn = (turned, lifted, zoomed) => {
+    view.turn += turned;
+    view.lift = Math.min(Math.max(view.lift + lifted, -1.5), 1.5);
+    view.zoom = Math.min(Math.max(view.zoom * zoomed, 0.1), 50);
+    draw();
+  };
+  const step = by => { setPlaying(false); time = times[Math.min(Math.max(Math.round(frameAt(time)) + by, 0), last)]; draw(); };
+
+  play.addEventListener("click", () => { setPlaying(!playing); draw(); });
+  slider.addEventListener("input", () => { setPlaying(false); time = start + (end - start) * slider.value / 1000; draw(); });
+  const goHome = () => { view = { ...home }; draw(); };
+  reset.addEventListener("click", goHome);
+  const keys = {
+    " ": () => { setPlaying(!playing); draw(); }, ArrowLeft: () => turn(0.1, 0, 1), ArrowRight: () => turn(-0.1, 0, 1),
+    ArrowUp: () => turn(0, 0.1, 1), ArrowDown: () => turn(0, -0.1, 1), "+": () => turn(0, 0, 1.15), "=": () => turn(0, 0, 1.15),
+    "-": () => turn(0, 0, 1 / 1.15), ",": () => step(-1), ".": () => step(1), Home: goHome,
+  };
+  canvas.addEventListener("keydown", event => { if (keys[event.key] && !event.ctrlKey && !event.metaKey) { keys[event.key](); event.preventDefault(); } });
+  canvas.addEventListener("pointerdown", event => { canvas.setPointerCapture(event.pointerId); canvas.focus({ preventScroll: true }); });
+  canvas.addEventListener("pointermove", event => { if (event.buttons) turn(-0.008 * event.movementX, 0.008 * event.movementY, 1); });
+  // Only once the canvas has the focus, so that rolling down the page does not stop here.
+  canvas.addEventListener("wheel", event => {
+    if (document.activeElement !== canvas) return;
+    turn(0, 0, Math.exp(-0.0015 * event.deltaY));
+    event.preventDefault();
+  }, { passive: false });
+  new ResizeObserver(draw).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
+  readColours();
+  draw();
+}

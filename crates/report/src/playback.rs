@@ -1,0 +1,279 @@
+//! Trajectories in space, played in the page by a small script of our own.
+
+use std::fmt::Write;
+
+use crate::number::integer;
+use crate::xml::json_string;
+
+/// The player. It finds every `figure.pb-player` of the page and reads the JSON inside.
+pub(crate) const SCRIPT: &str = include_str!("playback.js");
+
+/// Positions kept for a page, frames times particles: 6 bytes each, 8 as text, so 4 MB.
+const BUDGET: usize = 500_000;
+/// Fewer frames than this do not look like motion: then particles are left out instead.
+const FRAMES: usize = 30;
+/// Lines kept for a page.
+const LINES: usize = 50_000;
+/// Integers that stand for a coordinate: 0 to this. -1 is a coordinate that is not finite.
+const STEPS: f64 = 32767.0;
+
+/// Particles moving in space, z up.
+///
+/// ```
+/// use pullback_report::Playback;
+/// let playback = Playback {
+///     times: vec![0.0, 0.1],
+///     positions: vec![vec![[0.0, 0.0, 1.0]], vec![[0.1, 0.0, 0.9]]],
+///     ground: Some(0.0),
+///     ..Playback::default()
+/// };
+/// # let _ = playback;
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Playback {
+    /// Time of each frame [s], increasing.
+    pub times: Vec<f64>,
+    /// `positions[frame][particle]` [m]. Where frames differ in length, the shortest counts.
+    pub positions: Vec<Vec<[f32; 3]>>,
+    /// Pairs of particles joined by a line: springs, edges of a mesh.
+    pub lines: Vec<[usize; 2]>,
+    /// Height of the ground [m].
+    pub ground: Option<f64>,
+    /// Points that something should reach [m].
+    pub targets: Vec<[f64; 3]>,
+    /// Names of particles, from the first on; may be fewer, or none.
+    pub names: Vec<String>,
+    /// Radii of particles [m], from the first on; those that have none are drawn as small dots.
+    pub radii: Vec<f64>,
+}
+
+/// What of a playback goes to the page.
+struct Thinned {
+    frames: Vec<usize>,
+    particles: Vec<usize>,
+    lines: Vec<[usize; 2]>,
+    /// Frames, particles and lines that there were.
+    of: [usize; 3],
+}
+
+impl Playback {
+    /// As many frames and particles as the page can carry, evenly chosen, first and last frame always.
+    fn thinned(&self) -> Thinned {
+        let frames = self.times.len().min(self.positions.len());
+        let particles = self.positions[..frames].iter().map(Vec::len).min().unwrap_or(0);
+        let kept_particles = particles.min(BUDGET / FRAMES.min(frames.max(1)));
+        let kept_frames = frames.min(BUDGET / kept_particles.max(1));
+        let kept = evenly(particles, kept_particles);
+        let place = |particle: usize| kept.binary_search(&particle).ok();
+        let lines: Vec<[usize; 2]> =
+            self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
+        let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
+        let of = [frames, particles, self.lines.len()];
+        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, of }
+    }
+
+    /// The figure: a canvas, its controls and its data. Gives a text instead when there is nothing to show.
+    pub(crate) fn html(&self) -> String {
+        let thinned = self.thinned();
+        let Some(bounds) = self.bounds(&thinned) else {
+            return "<figure class=\"pb-figure\"><p class=\"pb-muted\">no data to play</p></figure>\n".into();
+        };
+        let mut out = String::from(CONTROLS);
+        let _ = writeln!(out, "<script type=\"application/json\">{}</script>", self.json(&thinned, bounds));
+        let shown = [thinned.frames.len(), thinned.particles.len(), thinned.lines.len()];
+        if shown != thinned.of {
+            let told = |i: usize, what| {
+                format!("{} of {} {what}", integer(shown[i] as i64), integer(thinned.of[i] as i64))
+            };
+            let told = [told(0, "frames"), told(1, "particles"), told(2, "lines")].join(", ");
+            let _ = writeln!(out, "<p class=\"pb-muted\">Shown: {told}.</p>");
+        }
+        out.push_str("</figure>\n");
+        out
+    }
+
+    /// The smallest box around all that is shown, low corner and high corner.
+    fn bounds(&self, thinned: &Thinned) -> Option<[[f64; 3]; 2]> {
+        let shown = thinned
+            .frames
+            .iter()
+            .flat_map(|&f| thinned.particles.iter().map(move |&p| self.positions[f][p].map(f64::from)));
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for point in shown.filter(|p| p.iter().all(|c| c.is_finite())) {
+            low = std::array::from_fn(|i| low[i].min(point[i]));
+            high = std::array::from_fn(|i| high[i].max(point[i]));
+        }
+        (low[0] <= high[0]).then_some([low, high])
+    }
+
+    fn json(&self, thinned: &Thinned, bounds: [[f64; 3]; 2]) -> String {
+        let lines: Vec<String> = thinned.lines.iter().map(|[a, b]| format!("{a},{b}")).collect();
+        let times: Vec<f64> = thinned.frames.iter().map(|&f| self.times[f]).collect();
+        let names = thinned.particles.iter().map(|&p| self.names.get(p).map_or("", String::as_str));
+        let names: Vec<String> =
+            if self.names.is_empty() { Vec::new() } else { names.map(json_string).collect() };
+        let radii = thinned.particles.iter().map(|&p| self.radii.get(p).copied().unwrap_or(0.0));
+        let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
+        format!(
+            "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
+             \"names\":[{}],\"radii\":{},\"positions\":\"{}\"}}",
+            numbers(&times),
+            thinned.particles.len(),
+            numbers(&bounds[0]),
+            numbers(&bounds[1]),
+            lines.join(","),
+            number(self.ground.unwrap_or(f64::NAN)),
+            self.targets.iter().map(|t| numbers(t)).collect::<Vec<_>>().join(","),
+            names.join(","),
+            numbers(&radii),
+            base64(&self.quantised(thinned, bounds)),
+        )
+    }
+
+    /// Coordinates as 16-bit integers between the corners of the box, little-endian: x, y, z of each particle, frame
+    /// after frame. The error is below 1/65000 of the box, less than a pixel.
+    fn quantised(&self, thinned: &Thinned, [low, high]: [[f64; 3]; 2]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(6 * thinned.frames.len() * thinned.particles.len());
+        for &frame in &thinned.frames {
+            for &particle in &thinned.particles {
+                let point = self.positions[frame][particle].map(f64::from);
+                for i in 0..3 {
+                    let part = (point[i] - low[i]) / (high[i] - low[i]).max(1e-30);
+                    let step =
+                        if point.iter().all(|c| c.is_finite()) { (part * STEPS).round() as i16 } else { -1 };
+                    bytes.extend(step.to_le_bytes());
+                }
+            }
+        }
+        bytes
+    }
+}
+
+const CONTROLS: &str = "<figure class=\"pb-figure pb-player\">\n\
+    <canvas tabindex=\"0\" role=\"img\" aria-label=\"Trajectories in space. Space plays and pauses, arrow keys turn, \
+    plus and minus zoom, comma and full stop step, Home resets the view.\"></canvas>\n\
+    <div class=\"pb-controls\">\n\
+    <button type=\"button\" class=\"pb-play\" aria-label=\"play\">\u{25b6}</button>\n\
+    <input type=\"range\" min=\"0\" max=\"1000\" value=\"0\" step=\"any\" aria-label=\"time\">\n\
+    <output class=\"pb-time\"></output>\n\
+    <label>speed <select><option value=\"0.1\">0.1\u{d7}</option><option value=\"0.25\">0.25\u{d7}</option>\
+    <option value=\"0.5\">0.5\u{d7}</option><option value=\"1\" selected>1\u{d7}</option>\
+    <option value=\"2\">2\u{d7}</option><option value=\"5\">5\u{d7}</option></select></label>\n\
+    <button type=\"button\" class=\"pb-reset\">reset view</button>\n\
+    </div>\n\
+    <p class=\"pb-muted pb-hint\">Drag to turn, click and roll the wheel to zoom; space plays, arrow keys turn, + and \u{2212} \
+    zoom.</p>\n\
+    <noscript><p>Playing needs JavaScript; everything else on this page does not.</p></noscript>\n";
+
+/// `count` of the numbers 0 to `of` - 1, evenly spread, with the first and the last.
+fn evenly(of: usize, count: usize) -> Vec<usize> {
+    match count {
+        0 => Vec::new(),
+        1 => vec![0],
+        _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
+    }
+}
+
+/// JSON knows no NaN: what is not finite becomes null.
+fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value:?}") } else { "null".into() }
+}
+
+fn numbers(values: &[f64]) -> String {
+    format!("[{}]", values.iter().map(|&v| number(v)).collect::<Vec<_>>().join(","))
+}
+
+/// Base 64 with padding (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0_u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
+        for i in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * i)) as usize & 63];
+            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn swarm(frames: usize, particles: usize) -> Playback {
+        let position = |f: usize, p: usize| [f as f32, p as f32, (f + p) as f32];
+        Playback {
+            times: (0..frames).map(|f| f as f64 * 0.01).collect(),
+            positions: (0..frames).map(|f| (0..particles).map(|p| position(f, p)).collect()).collect(),
+            ..Playback::default()
+        }
+    }
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let cases = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|t| base64(t.as_bytes()));
+        assert_eq!(cases, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
+    }
+
+    #[test]
+    fn coordinates_are_quantised_within_the_box() {
+        let mut playback = swarm(2, 1);
+        playback.positions = vec![vec![[-1.0, 0.0, 5.0]], vec![[3.0, 0.0, 6.0]]];
+        let thinned = playback.thinned();
+        let bounds = playback.bounds(&thinned).expect("points");
+        assert_eq!(bounds, [[-1.0, 0.0, 5.0], [3.0, 0.0, 6.0]]);
+        let bytes = playback.quantised(&thinned, bounds);
+        let steps: Vec<i16> = bytes.chunks(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
+        assert_eq!(steps, [0, 0, 0, 32767, 0, 32767]);
+        playback.positions[1][0][1] = f32::NAN;
+        let bytes = playback.quantised(&thinned, bounds);
+        assert_eq!(&bytes[6..], [255; 6], "all of a point that is not finite is marked");
+    }
+
+    #[test]
+    fn pages_stay_small_and_keep_both_ends() {
+        for (frames, particles) in [(100_000, 10), (200, 50_000), (1, 1_000), (3, 3)] {
+            let playback = swarm(frames, particles);
+            let thinned = playback.thinned();
+            assert_eq!((thinned.frames[0], thinned.frames.last()), (0, Some(&(frames - 1))));
+            assert!(
+                thinned.frames.windows(2).all(|w| w[0] < w[1])
+                    && thinned.particles.windows(2).all(|w| w[0] < w[1])
+            );
+            let html = playback.html();
+            assert!(html.len() < 5_000_000, "{frames} x {particles}: {} bytes", html.len());
+            assert_eq!(html.contains("Shown: "), frames * particles > 500_000, "{frames} x {particles}");
+        }
+    }
+
+    #[test]
+    fn lines_follow_their_particles() {
+        let mut playback = swarm(60, 50_000);
+        playback.lines = vec![[0, 49_999], [0, 1], [7, 70_000]];
+        let thinned = playback.thinned();
+        assert_eq!(thinned.particles.len(), 16_666);
+        assert_eq!(
+            thinned.lines,
+            [[0, 16_665]],
+            "a line to a particle that is left out, or is none, is left out"
+        );
+    }
+
+    #[test]
+    fn nothing_to_play_says_so() {
+        assert!(Playback::default().html().contains("no data"));
+        let mut lost = swarm(2, 1);
+        lost.positions = vec![vec![[f32::NAN; 3]]; 2];
+        assert!(lost.html().contains("no data"));
+    }
+
+    #[test]
+    fn names_cannot_end_the_script() {
+        let mut playback = swarm(2, 1);
+        playback.names = vec!["</script><script>alert(1)</script>".into()];
+        let html = playback.html();
+        assert_eq!(html.matches("</script").count(), 1, "only our own");
+        assert_eq!(crate::xml::first_fault(&html), None);
+    }
+}

@@ -9,8 +9,6 @@
 //! standard deviation costs as much as the middle half of the population differs, so the penalty suits any scale of
 //! values, and vanishes with σ.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::{Advance, Algorithm, if_finite};
@@ -141,12 +139,10 @@ impl CmaEs {
         let mut values: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.value).collect();
         values.sort_by(f64::total_cmp);
         let quarter = values.len() / 4;
-        let mut spreads = VecDeque::from(std::mem::take(&mut self.spreads));
-        if spreads.len() == SPREADS {
-            spreads.pop_front();
+        if self.spreads.len() == SPREADS {
+            self.spreads.remove(0);
         }
-        spreads.push_back(values[values.len() - 1 - quarter] - values[quarter]);
-        self.spreads = spreads.into();
+        self.spreads.push(values[values.len() - 1 - quarter] - values[quarter]);
         let mut sorted = self.spreads.clone();
         sorted.sort_by(f64::total_cmp);
         sorted[sorted.len() / 2]

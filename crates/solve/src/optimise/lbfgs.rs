@@ -39,22 +39,19 @@ impl Lbfgs {
     /// From z to the minimum of the model within the bounds.
     fn direction(&self, bounds: &Bounds) -> Option<Vec<f64>> {
         let model = Compact::new(&self.pairs, self.theta)?;
-        let (z, gradient) = (&self.point.z, &self.point.gradient);
-        let target = if bounds.are_none() {
-            let d = model.minimise(gradient, &vec![true; z.len()])?;
-            return self.if_descent(d);
-        } else {
-            let cauchy = cauchy_point(&self.point, bounds, &model);
-            // The gradient of the model at the Cauchy point: g + θ (z_c − z) − W M c.
-            let mut model_gradient = gradient.clone();
-            let low_rank = model.times(&model.middle(&cauchy.coordinates), z.len());
-            for i in 0..z.len() {
-                model_gradient[i] += self.theta * (cauchy.z[i] - z[i]) - low_rank[i];
-            }
-            let d = model.minimise(&model_gradient, &cauchy.free)?;
-            self.inside(&cauchy.z, &d, bounds)
-        };
-        self.if_descent(difference(&target, z))
+        let z = &self.point.z;
+        let mut gradient = self.point.gradient.clone();
+        if bounds.are_none() {
+            return self.if_descent(model.minimise(&gradient, &vec![true; z.len()])?);
+        }
+        let cauchy = cauchy_point(&self.point, bounds, &model);
+        // The gradient of the model at the Cauchy point: g + θ (z_c − z) − W M c.
+        let low_rank = model.times(&model.middle(&cauchy.coordinates), z.len());
+        for i in 0..z.len() {
+            gradient[i] += self.theta * (cauchy.z[i] - z[i]) - low_rank[i];
+        }
+        let d = model.minimise(&gradient, &cauchy.free)?;
+        self.if_descent(difference(&self.inside(&cauchy.z, &d, bounds), z))
     }
 
     /// The point + d, projected on the bounds; if that is no way down from z, shortened to the first bound instead.
@@ -85,11 +82,12 @@ impl Lbfgs {
             if self.fresh && !bounds.are_none() { 1.0 } else { longest_step(&self.point.z, d, bounds) };
         let mut step = if self.fresh { longest.min(1.0 / norm(d)) } else { longest.min(1.0) };
         let mut search = LineSearch::new(self.point.value, dot(d, &self.point.gradient), step, longest);
+        let mut fallback = None;
         for _ in 0..SAMPLES {
             let mut z: Vec<f64> = self.point.z.iter().zip(d).map(|(z, d)| z + step * d).collect();
             bounds.project(&mut z);
             if z == self.point.z {
-                return Ok(None);
+                break;
             }
             let Some(point) = if_finite(objective.point(z))? else {
                 step = search.retreat(step);
@@ -100,11 +98,14 @@ impl Lbfgs {
                 Verdict::Accept if search.decreases(sample) || point.value < self.point.value => {
                     return Ok(Some(point));
                 }
-                Verdict::Accept => return Ok(None),
+                Verdict::Accept => break,
                 Verdict::Try(next) => step = next,
             }
+            if search.decreases(sample) {
+                fallback = Some(point);
+            }
         }
-        Ok(None)
+        Ok(fallback)
     }
 
     /// Remembers the step to `next`, unless the slope along it has not grown: then B would not stay positive.
@@ -150,7 +151,8 @@ impl Algorithm for Lbfgs {
             }
             // What is remembered misleads: once more along the gradient alone, and only then give up.
             if self.pairs.is_empty() {
-                let why = "no lower value was found along the negative gradient, which may be wrong or noisy";
+                let why = "no lower value was found along the negative gradient: this is the minimum that rounding \
+                           allows, or the gradient is wrong or noisy";
                 let mut advance = Advance::to(&self.point, &self.point.z, bounds);
                 advance.end = Some(Reason::Stagnated { why: why.to_string() });
                 return Ok(advance);

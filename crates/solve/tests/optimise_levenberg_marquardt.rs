@@ -99,6 +99,39 @@ fn solutions_on_bounds_satisfy_kkt() {
     assert!((value - 7.594812948946874).abs() < 1e-10, "{value}");
 }
 
+/// A sum of squares of linear residuals.
+fn linear(rows: [[f64; 2]; 2], constants: [f64; 2]) -> impl Objective {
+    let function = move |z: &[f64], r: &mut Vec<f64>, j: &mut Vec<f64>| {
+        for (row, constant) in rows.iter().zip(constants) {
+            r.push(row[0] * z[0] + row[1] * z[1] + constant);
+            j.extend(row);
+        }
+    };
+    Squares { dimension: 2, function }
+}
+
+/// At 0 the Gauss-Newton step leads both variables out of their bounds, but the gradient lets the second one in. With
+/// z₀ = 0, (1 − z₁/2)² + (z₁ + 0.3)² is least at z₁ = 0.16.
+#[test]
+fn corner_is_left_where_the_gradient_leads_inside() {
+    let mut corner = linear([[1.0, -0.5], [0.0, 1.0]], [1.0, 0.3]);
+    let bounds = Bounds::new(vec![0.0; 2], vec![f64::INFINITY; 2]).expect("in order");
+    let z = fit("corner", &mut corner, &[0.0, 0.0], bounds, 1e-12, (5, 6));
+    assert!(distance(&z, &[0.0, 0.16]) < 1e-12, "{z:?}");
+}
+
+/// Without damping to speak of, a linear problem is solved in one step, also when a bound stops a variable on its way.
+#[test]
+fn step_to_a_bound_takes_the_other_variables_along() {
+    let mut slanted = linear([[1.0, -0.5], [0.0, 1.0]], [1.0, 0.3]);
+    let bounds = Bounds::new(vec![0.0, -9.0], vec![f64::INFINITY; 2]).expect("in order");
+    let method = Method::LevenbergMarquardt { damping: 1e-14 };
+    let (run, reason) = solve("slanted", method, &[3.0, 2.0], bounds, until(1e-10, 10), &mut slanted);
+    assert!(matches!(reason, Reason::Converged { .. }));
+    assert_eq!(run.history().len(), 2);
+    assert!(distance(run.best().0, &[0.0, 0.16]) < 1e-10, "{:?}", run.best());
+}
+
 /// More variables than residuals: damping picks one of many solutions.
 #[test]
 fn fewer_residuals_than_variables() {

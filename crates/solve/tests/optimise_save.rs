@@ -118,12 +118,14 @@ fn history_that_no_state_counts_is_ignored_and_cut_off() {
 
     let mut run = Run::load(&folder.state(), "Rosenbrock 3").expect("whole up to where it counts");
     assert_eq!(everything(&run), before);
+    run.save(&folder.state()).expect("can be saved");
+    assert_eq!(fs::read_to_string(&history).expect("saved").lines().count(), 2);
     for _ in 0..3 {
         run.iterate(&mut rosenbrock(3)).expect("finite");
         run.save(&folder.state()).expect("can be saved");
     }
     assert_eq!(everything(&Run::load(&folder.state(), "Rosenbrock 3").expect("saved")), straight);
-    assert!(!fs::read_to_string(&history).expect("saved").contains("\"val{"));
+    assert_eq!(fs::read_to_string(&history).expect("saved").lines().count(), 5);
 }
 
 /// A new run over an old state: the old history stays until the new state is in place, and then goes.
@@ -197,6 +199,20 @@ fn damaged_files_are_refused() {
         fs::write(&path, whole).expect("can be written");
     }
     Run::load(&folder.state(), "Rosenbrock 3").expect("whole again");
+}
+
+#[test]
+fn lbfgs_remembers_no_more_than_asked() {
+    let mut run =
+        Run::new(Method::Lbfgs { history: 3 }, &rosenbrock_start(10), Bounds::none(10), until(0.0, 40))
+            .expect("right");
+    let mut sizes = Vec::new();
+    while !run.iterate(&mut rosenbrock(10)).expect("finite").stopped {
+        sizes.push(everything(&run).0.len());
+    }
+    // Three pairs of ten numbers with up to 24 characters each; then only digits come and go.
+    assert!(sizes[2] > sizes[0] + 400, "{sizes:?}");
+    assert!(sizes[3..].iter().all(|&size| size < sizes[2] + 200), "{sizes:?}");
 }
 
 /// What is written in one save does not grow with the iterations.

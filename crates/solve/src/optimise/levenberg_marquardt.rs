@@ -78,7 +78,8 @@ impl LevenbergMarquardt {
     }
 
     /// The damped step within the bounds. Variables that it would carry beyond a bound are put on it, and the step of
-    /// the others is solved for again, until all are inside.
+    /// the others is solved for again, until all are inside. Those that the gradient holds on a bound are left out from
+    /// the start: every other variable on its bound can then move, and at least one does, because δ is a descent.
     fn step(&self, bounds: &Bounds, gradient: &[f64]) -> Option<Vec<f64>> {
         let mut step = vec![0.0; self.z.len()];
         let mut free: Vec<usize> =

@@ -119,6 +119,24 @@ fn steps_into_nowhere_are_shortened() {
     }
 }
 
+/// Where the function curves down, the steps end on bounds, and the pairs that they give are not remembered.
+#[test]
+fn concave_directions_end_on_bounds() {
+    let mut saddle = Smooth {
+        dimension: 6,
+        function: |z: &[f64], g: &mut [f64]| {
+            let curvatures = [-1.0, 3.0, -0.1, 20.0, -5.0, 1.0];
+            for i in 0..6 {
+                g[i] = curvatures[i] * z[i] + 0.05 * z[(i + 1) % 6] + 0.05 * z[(i + 5) % 6];
+            }
+            0.5 * z.iter().zip(g).map(|(z, g)| z * *g).sum::<f64>()
+        },
+    };
+    let bounds = Bounds::new(vec![-1.0; 6], vec![2.0; 6]).expect("in order");
+    let z = minimise("saddle", &mut saddle, &[0.1, 1.0, 0.1, 1.0, -0.1, 1.0], bounds, 20);
+    assert!([z[0], z[2], z[4]].iter().all(|&z| z == -1.0 || z == 2.0), "{z:?}");
+}
+
 #[test]
 fn every_iteration_descends() {
     let (run, _) = solve(

@@ -1,1 +1,3 @@
 //! Losses, optimisers, problems and diagnostics over rollouts.
+
+pub mod optimise;

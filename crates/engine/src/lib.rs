@@ -1,5 +1,6 @@
 //! The engine of Pullback: model, state, step, rollout, each with its pullback.
 
+mod energy;
 mod error;
 pub mod force;
 mod integrate;
@@ -10,6 +11,7 @@ pub mod rollout;
 mod step;
 pub mod stepper;
 
+pub use energy::Energy;
 pub use error::Error;
 pub use model::Model;
 pub use names::{Control, Params, State};

@@ -127,15 +127,15 @@ impl Step {
 }
 
 /// The buffers that the caller sets.
-struct Declared {
-    inputs: Inputs,
-    state: Vec<(BufferUse, usize)>,
-    control: Vec<(BufferUse, usize)>,
-    params: Vec<(BufferUse, usize)>,
+pub(crate) struct Declared {
+    pub inputs: Inputs,
+    pub state: Vec<(BufferUse, usize)>,
+    pub control: Vec<(BufferUse, usize)>,
+    pub params: Vec<(BufferUse, usize)>,
 }
 
 impl Declared {
-    fn new(p: &mut Builder, model: &Model) -> Declared {
+    pub fn new(p: &mut Builder, model: &Model) -> Declared {
         let n = model.particles();
         let (x, v) = (p.input::<Vec3>("position", n), p.input::<Vec3>("velocity", n));
         let time = p.input::<f64>("time", 1);
@@ -196,40 +196,6 @@ fn reversible(model: &Model) -> Result<(), Error> {
     Ok(())
 }
 
-/// The kinetic energy of a model and the potential energies of its forces, as a program.
-pub(crate) struct EnergyProgram {
-    pub program: Program,
-    pub time: Buffer<f64>,
-    pub state: Vec<(BufferUse, usize)>,
-    pub params: Vec<(BufferUse, usize)>,
-    pub kinetic: Buffer<f64>,
-    pub potentials: Vec<Buffer<f64>>,
-}
-
-/// Kinetic energy [J]:  E = ½ m v²
-#[kernel]
-fn kinetic_energy<R: Real>(v: Vec3<R>, m: R) -> R {
-    0.5 * m * dot(v, v)
-}
-
-impl EnergyProgram {
-    pub fn new(model: &Model) -> Result<EnergyProgram, Error> {
-        let mut p = Program::builder();
-        let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-        let mass = dynamics.mass;
-        let mut site = dynamics.site(inputs.x, inputs.v, 0.0);
-        let mut potentials = Vec::new();
-        for force in model.forces() {
-            potentials.extend(force.energy(&mut site)?);
-        }
-        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (inputs.v.own(), mass.own()));
-        p.output(kinetic);
-        potentials.iter().for_each(|&energy| p.output(energy));
-        Ok(EnergyProgram { program: p.finish()?, time: inputs.time, state, params, kinetic, potentials })
-    }
-}
-
 impl From<AnyNumber> for BufferUse {
     fn from(slot: AnyNumber) -> Self {
         match slot {
@@ -271,12 +237,12 @@ pub(crate) struct Dynamics<'a> {
 }
 
 impl<'a> Dynamics<'a> {
-    fn new(program: &'a mut Builder, model: &'a Model, inputs: &'a Inputs) -> Result<Self, Error> {
+    pub fn new(program: &'a mut Builder, model: &'a Model, inputs: &'a Inputs) -> Result<Self, Error> {
         Ok(Dynamics { program, model, inputs, mass: inputs.mass()?, evaluations: 0 })
     }
 
     /// A place to evaluate forces at.
-    fn site(&mut self, x: Buffer<Vec3>, v: Buffer<Vec3>, delay: f64) -> Site<'_> {
+    pub fn site(&mut self, x: Buffer<Vec3>, v: Buffer<Vec3>, delay: f64) -> Site<'_> {
         self.evaluations += 1;
         Site {
             program: self.program,

@@ -90,13 +90,16 @@ impl Function for Everything {
     }
     fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64> {
         let mut sum = 0.0;
-        let see = |moment: &pullback_engine::rollout::Moment<'_>, tangent: &pullback_engine::rollout::Tangent<'_>| {
+        let see = |moment: &pullback_engine::rollout::Moment<'_>,
+                   tangent: &pullback_engine::rollout::Tangent<'_>| {
             let mut bars = [tangent.state, tangent.control, tangent.params].map(|t| vec![0.0; t.len()]);
             let [state, control, params] = &mut bars;
             Everywhere.pullback(moment, &mut pullback_engine::rollout::Bars { state, control, params });
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             sum += x_dot[tangent.direction]
-                * (dot(&bars[0], tangent.state) + dot(&bars[1], tangent.control) + dot(&bars[2], tangent.params));
+                * (dot(&bars[0], tangent.state)
+                    + dot(&bars[1], tangent.control)
+                    + dot(&bars[2], tangent.params));
         };
         self.tangents.borrow_mut().run(&self.start(x), see).expect("tangents");
         vec![sum]
@@ -115,7 +118,8 @@ fn every_gradient_agrees_with_differences() {
                 tolerance: if on_lattice { 1e-6 } else { 1e-7 },
                 ..gradcheck::Options::default()
             };
-            let report = gradcheck::check_with(&everything, &x, options).unwrap_or_else(|report| panic!("{report}"));
+            let report =
+                gradcheck::check_with(&everything, &x, options).unwrap_or_else(|report| panic!("{report}"));
             assert_eq!(report.size.0, x.len());
         }
     }
@@ -193,7 +197,8 @@ fn a_batch_gives_the_same_bits_as_its_worlds_alone() {
             numbers.iter().enumerate().map(|(i, x)| x * (1.0 + 0.001 * ((w * 5 + i) % 11) as f64)).collect()
         };
         let many = |numbers: &[f64]| (0..WORLDS).flat_map(|w| vary(numbers, w)).collect::<Vec<_>>();
-        let (states, all_controls, all_params) = (many(state.values()), many(&controls), many(params.values()));
+        let (states, all_controls, all_params) =
+            (many(state.values()), many(&controls), many(params.values()));
         let start = Start { states: &states, controls: &all_controls, params: &all_params };
         for threads in [1, 3] {
             let run = RunOptions { threads, ..RunOptions::default() };

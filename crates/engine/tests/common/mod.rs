@@ -25,7 +25,8 @@ fn ball() -> Particles {
 }
 
 fn chain() -> Scene {
-    let mut chain = Particles::line("chain", [0.0, 0.0, 1.0], [0.9, 0.3, 1.2], 4, 0.3).velocity([0.2, -0.4, 0.7]);
+    let mut chain =
+        Particles::line("chain", [0.0, 0.0, 1.0], [0.9, 0.3, 1.2], 4, 0.3).velocity([0.2, -0.4, 0.7]);
     chain.masses = vec![0.3, 0.45, 0.2, 0.6];
     chain.fixed[0] = [true; 3];
     chain.velocities[0] = [0.0; 3];
@@ -72,7 +73,8 @@ pub fn worlds() -> Vec<World> {
     let one = |ball: Particles| Scene { particles: vec![ball], ..Scene::default() };
     let ground = Ground { height: 0.9, ke: 900.0, kd: 3.0, kf: 2.0, mu: 0.4 };
     // A ball that slides, one that sticks, one in the air.
-    let mut on_ground = one(Particles::many("ball", vec![[0.0, 0.0, 0.88], [1.0, 0.0, 0.87], [2.0, 0.0, 1.5]], 0.5));
+    let mut on_ground =
+        one(Particles::many("ball", vec![[0.0, 0.0, 0.88], [1.0, 0.0, 0.87], [2.0, 0.0, 1.5]], 0.5));
     on_ground.particles[0].velocities = vec![[2.0, -1.0, -0.3], [0.05, 0.02, -0.4], [1.0, 0.0, -1.0]];
     on_ground.ground = Some(ground);
     let pushed = |oscillating: bool| {

@@ -1,0 +1,68 @@
+//! The energy of a world: kinetic, and the potentials of its forces.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::BufferUse;
+
+use crate::error::Error;
+use crate::model::Model;
+use crate::step::{Declared, Dynamics};
+
+/// Kinetic energy [J]:  E = ½ m v²
+#[kernel]
+fn kinetic_energy<R: Real>(v: Vec3<R>, m: R) -> R {
+    0.5 * m * dot(v, v)
+}
+
+/// Computes the energy of states.
+pub struct Energy {
+    workspace: Workspace<f64>,
+    state: Vec<(BufferUse, usize)>,
+    params: Vec<(BufferUse, usize)>,
+    kinetic: Buffer<f64>,
+    potentials: Vec<Buffer<f64>>,
+    conserved: bool,
+}
+
+impl Energy {
+    /// Of a model.
+    pub fn new(model: &Model) -> Result<Energy, Error> {
+        let mut p = Program::builder();
+        let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
+        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+        let mass = dynamics.mass;
+        let mut site = dynamics.site(inputs.x, inputs.v, 0.0);
+        let mut potentials = Vec::new();
+        for force in model.forces() {
+            potentials.extend(force.energy(&mut site)?);
+        }
+        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (inputs.v.own(), mass.own()));
+        p.output(kinetic);
+        potentials.iter().for_each(|&energy| p.output(energy));
+        let workspace = p.finish()?.workspace(RunOptions::default());
+        let conserved = model.forces().iter().all(|force| force.conservative());
+        Ok(Energy { workspace, state, params, kinetic, potentials, conserved })
+    }
+
+    /// Does the world keep its energy? It does if every force is the gradient of its potential.
+    pub fn is_conserved(&self) -> bool {
+        self.conserved
+    }
+
+    /// Kinetic and potential energy [J] of a state.
+    pub fn of(&mut self, state: &[f64], params: &[f64]) -> Result<(f64, f64), Error> {
+        for (buffers, numbers) in [(&self.state, state), (&self.params, params)] {
+            let mut at = 0;
+            for &(buffer, len) in buffers {
+                let found = numbers.len();
+                let part = numbers.get(at..at + len);
+                let part =
+                    part.ok_or(Error::Length { what: "a state or params", wanted: at + len, found })?;
+                self.workspace.write_numbers(0, buffer, part)?;
+                at += len;
+            }
+        }
+        self.workspace.forward();
+        let potential = self.potentials.iter().map(|&energy| self.workspace.read(energy)[0]).sum();
+        Ok((self.workspace.read(self.kinetic)[0], potential))
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Invalid};
 use crate::scene::Scene;
 use crate::source::Source;
@@ -182,8 +184,9 @@ impl Default for Optimiser {
     }
 }
 
-/// A method of optimisation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A method of optimisation. It can be saved, with the run that uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Method {
     /// `gradient-descent`, with momentum.
     GradientDescent {
@@ -237,6 +240,31 @@ impl Method {
         Self::LevenbergMarquardt { damping: 1e-3 },
         Self::CmaEs { sigma: 0.3, population: None, seed: 0 },
     ];
+
+    /// Gradient descent with momentum 0.9.
+    pub fn gradient_descent(rate: f64) -> Self {
+        Self::GradientDescent { rate, momentum: 0.9 }
+    }
+
+    /// Adam with its usual settings.
+    pub fn adam(rate: f64) -> Self {
+        Self::Adam { rate, beta1: 0.9, beta2: 0.999 }
+    }
+
+    /// L-BFGS that remembers ten steps.
+    pub fn lbfgs() -> Self {
+        Self::Lbfgs { history: 10 }
+    }
+
+    /// Levenberg-Marquardt with its usual damping.
+    pub fn levenberg_marquardt() -> Self {
+        Self::LevenbergMarquardt { damping: 1e-3 }
+    }
+
+    /// CMA-ES with its usual population.
+    pub fn cma_es(sigma: f64, seed: u64) -> Self {
+        Self::CmaEs { sigma, population: None, seed }
+    }
 
     /// The name in files.
     pub fn name(&self) -> &'static str {

@@ -90,6 +90,11 @@ impl Layout {
         }
     }
 
+    /// What number `i` means.
+    pub fn quantity_of(&self, i: usize) -> Option<&super::Quantity> {
+        self.ranges().find(|(_, range)| range.contains(&i)).map(|(block, _)| &block.quantity)
+    }
+
     /// The names that are most like this one, best first.
     pub fn nearest(&self, name: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();

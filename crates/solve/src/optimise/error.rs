@@ -92,3 +92,21 @@ pub enum Error {
     #[error("the run cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
+
+impl Error {
+    /// Is it about something that the user gave: a setting, a start, a saved run, a method that does not suit the loss?
+    pub fn is_input(&self) -> bool {
+        match self {
+            Error::Start { .. }
+            | Error::Dimension { .. }
+            | Error::Setting { .. }
+            | Error::Outside { .. }
+            | Error::File { .. }
+            | Error::Damaged { .. }
+            | Error::Version { .. }
+            | Error::OtherProblem { .. } => true,
+            Error::Objective(failure) => matches!(failure, Failure::NotLeastSquares),
+            Error::Json(_) => false,
+        }
+    }
+}

@@ -66,8 +66,8 @@ mod vector;
 
 pub use bounds::Bounds;
 pub use error::Error;
-pub use method::Method;
 pub use objective::{Counts, Failure, Objective};
+pub use pullback_scene::Method;
 pub use run::{Progress, Record, Run};
 pub use scaling::Scaling;
 pub use stopping::{Reason, Stopping};

@@ -88,7 +88,7 @@ impl Run {
     /// A run that has not begun. A start outside the bounds is moved to the nearest point inside, and
     /// [`Run::note`] says so.
     pub fn new(method: Method, start: &[f64], bounds: Bounds, stopping: Stopping) -> Result<Run, Error> {
-        method.check()?;
+        super::method::check(&method)?;
         stopping.check()?;
         if start.is_empty() {
             return Err(Error::Setting { name: "the dimension".into(), value: 0.0, expected: "1 or more" });

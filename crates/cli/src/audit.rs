@@ -1,0 +1,55 @@
+//! `pullback check`: is the gradient of a problem right, and is it of use?
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use pullback_report::human;
+use pullback_scene as scene;
+use pullback_solve::Problem;
+use pullback_solve::check::{Health, check};
+
+use crate::{FAILED, Where, folder, page};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    place: Where,
+}
+
+/// A derivative that is further from its difference than this, relative to the largest, is wrong.
+pub const TOLERANCE: f64 = 1e-5;
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut problem = Problem::new(scene::Problem::load(&arguments.place.file)?)?;
+    let z = problem.variables().start();
+    let health = check(&mut problem, &z)?;
+    let name = problem.description().scene.name.clone();
+    let Where { out, replace, .. } = &arguments.place;
+    let folder = folder::open(&format!("{name}-check"), out.as_deref(), *replace, folder::anything)?;
+    page::write_checked(&folder, &mut problem, &health)?;
+    print(&name, &health);
+    println!("report: {}", folder.path().join(page::FILE).display());
+    let right = health.audit.iter().all(|audit| audit.error <= TOLERANCE);
+    Ok(if right { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn print(name: &str, health: &Health) {
+    println!("{name}: loss {}", human(health.value));
+    let worst = health.audit.iter().max_by(|a, b| a.error.total_cmp(&b.error));
+    if let Some(worst) = worst {
+        let verdict = if worst.error <= TOLERANCE { "right" } else { "WRONG" };
+        println!(
+            "gradient: {verdict}: {} derivatives against finite differences, the worst by {}: {:.8e}, {:.8e}, relative error {:.1e}",
+            health.audit.len(),
+            worst.name,
+            worst.derivative,
+            worst.difference,
+            worst.error
+        );
+    }
+    let e = &health.energy;
+    let what = if e.conserved { "should be kept" } else { "is not kept by these forces" };
+    println!("energy: {what}; it changes by {} J, {:.2e} of its scale", human(e.drift), e.relative);
+    println!("growth: {}", health.growth);
+}

@@ -1,0 +1,152 @@
+//! `pullback solve`: find the variables that make the loss small.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::Args;
+use pullback_report::human;
+use pullback_scene as scene;
+use pullback_solve::Problem;
+use pullback_solve::optimise::{Method, Run};
+
+use crate::folder::{self, Found};
+use crate::{Where, optimise, page, simulate, solution};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    place: Where,
+    /// Solve the problem by another method as well, and show both in the report
+    #[arg(long, value_name = "METHOD")]
+    compare: Option<String>,
+    /// Threads for Jacobians; 0 for one per core
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+/// The state of the optimiser in a run folder.
+const STATE: &str = "state.json";
+/// The comparison is given this many times as many evaluations.
+const PATIENCE: usize = 100;
+const LEAST_EVALUATIONS: usize = 20_000;
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let mut problem = Problem::new(scene::Problem::load(&arguments.place.file)?)?;
+    problem.set_threads(arguments.threads);
+    let other = arguments.compare.as_deref().map(method).transpose()?;
+    // A problem that cannot be begun leaves no folder behind.
+    problem.begin()?;
+    let name = problem.description().scene.name.clone();
+    let look = |path: &Path| look(path, &problem.fingerprint());
+    let folder = folder::open(&name, arguments.place.out.as_deref(), arguments.place.replace, look)?;
+    if arguments.place.replace {
+        remove_states(folder.path());
+    }
+    let start = Instant::now();
+    let state = folder.path().join(STATE);
+    let chosen = problem.description().optimiser.method;
+    let (mut run, resumed) = optimise::begin(&problem, chosen, &state)?;
+    if resumed {
+        println!("going on after iteration {}", run.history().last().map_or(0, |record| record.iteration));
+    }
+    optimise::finish(&mut problem, &mut run, &state, &name, None)?;
+    let comparison = match other {
+        None => None,
+        Some(other) => Some(compare(&mut problem, &run, other, folder.path())?),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let recorded = simulate::record(&mut problem, &run)?;
+    simulate::write_trajectory(&folder, &problem, &recorded)?;
+    solution::write_history(&folder, &run)?;
+    solution::write_solution(&folder, &problem, &run)?;
+    page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded)?;
+    summary(&problem, &run, comparison.as_ref(), seconds, folder.path());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The method with this name, and its defaults.
+fn method(name: &str) -> Result<Method> {
+    let found = Method::ALL.into_iter().find(|method| method.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = Method::ALL.iter().map(Method::name).collect();
+        let what = format!("there is no method `{name}`");
+        folder::Refused::new(Path::new("--compare"), what, format!("the methods are {}", names.join(", ")))
+            .into()
+    })
+}
+
+fn compare(problem: &mut Problem, first: &Run, method: Method, folder: &Path) -> Result<(String, Run)> {
+    let name = method.name().to_owned();
+    let state = folder.join(format!("state-{name}.json"));
+    let (mut run, _) = optimise::begin(problem, method, &state)?;
+    let mut stopping = run.stopping().clone();
+    // It may stop where the first has arrived, or when it has tried much longer.
+    stopping.target = Some(first.best().1 * (1.0 + 1e-6) + f64::MIN_POSITIVE);
+    stopping.iterations = usize::MAX;
+    run.set_stopping(stopping)?;
+    let counts = first.counts();
+    let most = PATIENCE * (counts.values + counts.gradients + counts.jacobians);
+    optimise::finish(problem, &mut run, &state, &name, Some(most.max(LEAST_EVALUATIONS)))?;
+    Ok((name, run))
+}
+
+/// Is there a run of this problem in the folder?
+fn look(path: &Path, fingerprint: &str) -> Found {
+    let state = path.join(STATE);
+    if !state.exists() {
+        return folder::anything(path);
+    }
+    match Run::load(&state, fingerprint) {
+        Ok(run) if run.stopped().is_none() || !path.join(page::FILE).exists() => Found::Unfinished,
+        Ok(_) => Found::Other("a run of this problem, which is finished".into()),
+        Err(error) => Found::Other(error.to_string()),
+    }
+}
+
+fn remove_states(folder: &Path) {
+    let Ok(entries) = folder.read_dir() else { return };
+    let is_state =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("state"));
+    for path in entries.flatten().map(|entry| entry.path()).filter(is_state) {
+        // Nothing depends on it: a state that stays is refused or resumed like any other.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn summary(problem: &Problem, run: &Run, comparison: Option<&(String, Run)>, seconds: f64, folder: &Path) {
+    let (z, best) = run.best();
+    let iterations = run.history().last().map_or(0, |record| record.iteration);
+    let first = run.history().first().map_or(f64::NAN, |record| record.value);
+    println!(
+        "{}: loss {} -> {} in {iterations} iterations, {seconds:.1} s",
+        problem.model().name(),
+        human(first),
+        human(best)
+    );
+    if let Some(reason) = run.stopped() {
+        println!("stopped: {reason}");
+    }
+    let values = problem.variables().values(z);
+    const SHOWN: usize = 12;
+    for (i, value) in values.iter().enumerate().take(SHOWN) {
+        let (name, unit) = problem.variables().name(i);
+        println!("  {name} = {} {unit}  (was {})", human(*value), human(problem.variables().nominal(i)));
+    }
+    if values.len() > SHOWN {
+        println!("  and {} more in {}", values.len() - SHOWN, folder.join(solution::FILE).display());
+    }
+    if let Some((name, other)) = comparison {
+        let (a, b) = (run.counts(), other.counts());
+        println!(
+            "{name}: loss {} with {} evaluations, against {} values, {} gradients and {} Jacobians",
+            human(other.best().1),
+            b.values + b.gradients + b.jacobians,
+            a.values,
+            a.gradients,
+            a.jacobians
+        );
+    }
+    println!("report: {}", folder.join(page::FILE).display());
+}

@@ -1,0 +1,15 @@
+//! What can go wrong when a problem is made or solved.
+
+/// An error, with the place in the file where one applies.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The description makes no sense.
+    #[error(transparent)]
+    Description(#[from] Box<pullback_scene::Error>),
+    /// The engine cannot run it.
+    #[error(transparent)]
+    Engine(#[from] pullback_engine::Error),
+    /// The optimiser cannot go on.
+    #[error(transparent)]
+    Optimiser(#[from] crate::optimise::Error),
+}

@@ -1,0 +1,297 @@
+//! A problem: a scene, what may change in it, what is to be reached, and how.
+
+use pullback_engine::rollout::Pushforward;
+use pullback_engine::{Error as EngineError, Gradient, Loss, Model, Options, Rollout, Scheme, Step};
+use pullback_kernel::prelude::RunOptions;
+use pullback_scene as scene;
+
+use crate::Error;
+use crate::loss::Losses;
+use crate::optimise::{Failure, Method, Objective, Run, Stopping};
+use crate::variables::{Point, Variables};
+
+/// A problem that can be solved, simulated and checked.
+pub struct Problem {
+    description: scene::Problem,
+    model: Model,
+    step: Step,
+    variables: Variables,
+    losses: Losses,
+    rollout: Rollout,
+    /// Made when a Jacobian is first asked for.
+    tangents: Option<Pushforward>,
+    point: Point,
+    run: RunOptions,
+}
+
+impl Problem {
+    /// The problem that a file describes.
+    pub fn new(description: scene::Problem) -> Result<Problem, Error> {
+        let model = Model::new(&description.scene).map_err(|error| place(&description, error))?;
+        Self::with_model(description, model)
+    }
+
+    /// The same with a model of one's own: that of the scene, with more forces or constraints.
+    pub fn with_model(description: scene::Problem, model: Model) -> Result<Problem, Error> {
+        let attach = |invalid| Error::Description(Box::new(description.source.attach(invalid)));
+        // A problem without variables and losses can be simulated, and nothing else.
+        let only_scene = description.variables.is_empty() && description.losses.is_empty();
+        let checked = if only_scene { description.scene.check() } else { description.check() };
+        checked.map_err(attach)?;
+        let engine = |error| place(&description, error);
+        let scene = &description.scene;
+        let step = Step::new(&model, Scheme::of(scene)).map_err(engine)?;
+        let steps = scene.simulation.steps;
+        let variables = Variables::new(&model, steps, &description.variables).map_err(attach)?;
+        let losses = Losses::new(scene, &model, &description.losses).map_err(attach)?;
+        let rollout = Rollout::new(&step, Options::of(scene)).map_err(engine)?;
+        let point = Point::new(&model, steps);
+        let run = RunOptions::default();
+        Ok(Problem { model, step, variables, losses, rollout, tangents: None, point, run, description })
+    }
+
+    /// Adds a loss of one's own.
+    pub fn add_loss(&mut self, loss: impl Loss + Send + 'static) {
+        self.losses.add(loss);
+    }
+
+    /// How many threads Jacobians are computed with; 0 for one per core.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.run.threads = threads;
+        self.tangents = None;
+    }
+
+    /// What was read.
+    pub fn description(&self) -> &scene::Problem {
+        &self.description
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The step.
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+
+    /// What may change.
+    pub fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// What is to be small.
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// What the rollout starts from at z.
+    pub fn point(&self, z: &[f64]) -> Point {
+        let mut point = self.point.clone();
+        self.variables.apply(z, &mut point);
+        point
+    }
+
+    /// The gradient of the loss by everything at z.
+    pub fn full_gradient(&mut self, z: &[f64]) -> Result<&Gradient, Error> {
+        self.variables.apply(z, &mut self.point);
+        Ok(self.rollout.gradient(&self.point.start(), &self.losses)?)
+    }
+
+    /// Shows each moment of the rollout at z.
+    pub fn watch(
+        &mut self,
+        z: &[f64],
+        see: impl FnMut(&pullback_engine::rollout::Moment<'_>),
+    ) -> Result<(), Error> {
+        self.variables.apply(z, &mut self.point);
+        Ok(self.rollout.watch(&self.point.start(), see)?)
+    }
+
+    /// A minimisation with the optimiser of the problem, at its start.
+    pub fn begin(&self) -> Result<Run, Error> {
+        self.begin_with(self.description.optimiser.method)
+    }
+
+    /// A minimisation with another method.
+    pub fn begin_with(&self, method: Method) -> Result<Run, Error> {
+        if self.variables.is_empty() {
+            return Err(self.nothing("variables", "nothing may change", "add a section [[variables]]"));
+        }
+        let optimiser = &self.description.optimiser;
+        let stopping = Stopping {
+            iterations: optimiser.iterations,
+            tolerance: optimiser.tolerance,
+            step_tolerance: optimiser.tolerance,
+            target: optimiser.target,
+            ..Stopping::default()
+        };
+        let run = Run::new(method, &self.variables.start(), self.variables.bounds(), stopping)?;
+        Ok(run.with_fingerprint(self.fingerprint()))
+    }
+
+    fn nothing(&self, path: &str, what: &str, fix: &str) -> Error {
+        Error::Description(Box::new(self.description.source.error(path, what, fix)))
+    }
+
+    /// What a saved run must agree in to be resumed: everything that its numbers depend on.
+    pub fn fingerprint(&self) -> String {
+        let mut all = self.description.source.text().to_owned();
+        if all.is_empty() {
+            all = format!("{:?}", self.description);
+        }
+        for term in &self.description.losses {
+            if let scene::LossKind::Trajectory { data, .. } = &term.kind {
+                all += &format!("{data:?}");
+            }
+        }
+        format!("pullback {} {:016x}", env!("CARGO_PKG_VERSION"), fnv(all.as_bytes()))
+    }
+
+    fn jacobian_by_pushforward(
+        &mut self,
+        residuals: &mut Vec<f64>,
+        jacobian: &mut Vec<f64>,
+    ) -> Result<(), EngineError> {
+        let (n, steps) = (self.variables.len(), self.description.scene.simulation.steps);
+        let tangents = self.tangents.get_or_insert_with(|| {
+            Pushforward::new(&self.step, steps, self.variables.coordinates(), self.run)
+        });
+        let losses = &self.losses;
+        jacobian.resize(losses.residual_count() * n, 0.0);
+        let mut first = 0;
+        tangents.run(&self.point.start(), |moment, tangent| {
+            if tangent.direction == 0 {
+                first = residuals.len();
+                losses.residuals(moment, &mut |r| residuals.push(r));
+            }
+            let mut row = first;
+            losses.residual_tangents(moment, tangent, &mut |r_dot| {
+                jacobian[row * n + tangent.direction] = r_dot;
+                row += 1;
+            });
+        })
+    }
+
+    fn jacobian_by_pullback(
+        &mut self,
+        residuals: &mut Vec<f64>,
+        jacobian: &mut Vec<f64>,
+    ) -> Result<(), EngineError> {
+        for k in 0..self.losses.residual_count() {
+            let gradient = self.rollout.gradient(&self.point.start(), &self.losses.residual(k))?;
+            residuals.push(gradient.value());
+            jacobian.extend(self.variables.coordinates().into_iter().map(|c| by(gradient, c)));
+        }
+        Ok(())
+    }
+}
+
+/// The derivative by one number.
+pub(crate) fn by(gradient: &Gradient, coordinate: pullback_engine::rollout::Coordinate) -> f64 {
+    use pullback_engine::rollout::Coordinate;
+    match coordinate {
+        Coordinate::State(i) => gradient.states[i],
+        Coordinate::Control(i) => gradient.controls[i],
+        Coordinate::Param(i) => gradient.params[i],
+    }
+}
+
+/// A forward pass on dual numbers costs about this many plain ones, and a pullback from kept states this many.
+const PUSHFORWARD: usize = 3;
+const PULLBACK: usize = 4;
+
+impl Objective for Problem {
+    fn dimension(&self) -> usize {
+        self.variables.len()
+    }
+
+    fn value(&mut self, z: &[f64]) -> Result<f64, Failure> {
+        self.variables.apply(z, &mut self.point);
+        let values = self.rollout.value(&self.point.start(), &self.losses).map_err(failure)?;
+        Ok(values.iter().sum())
+    }
+
+    fn gradient(&mut self, z: &[f64], gradient: &mut [f64]) -> Result<f64, Failure> {
+        self.variables.apply(z, &mut self.point);
+        let full = self.rollout.gradient(&self.point.start(), &self.losses).map_err(failure)?;
+        let slopes = self.variables.slopes(z);
+        for (i, coordinate) in self.variables.coordinates().into_iter().enumerate() {
+            gradient[i] = by(full, coordinate) * slopes[i];
+        }
+        Ok(full.value())
+    }
+
+    fn residuals(&mut self, z: &[f64], residuals: &mut Vec<f64>) -> Result<(), Failure> {
+        if !self.losses.is_least_squares() {
+            return Err(Failure::NotLeastSquares);
+        }
+        self.variables.apply(z, &mut self.point);
+        let losses = &self.losses;
+        let see = |moment: &pullback_engine::rollout::Moment<'_>| {
+            losses.residuals(moment, &mut |r| residuals.push(r))
+        };
+        self.rollout.watch(&self.point.start(), see).map_err(failure)
+    }
+
+    fn jacobian(
+        &mut self,
+        z: &[f64],
+        residuals: &mut Vec<f64>,
+        jacobian: &mut Vec<f64>,
+    ) -> Result<(), Failure> {
+        if !self.losses.is_least_squares() {
+            return Err(Failure::NotLeastSquares);
+        }
+        self.variables.apply(z, &mut self.point);
+        let columns = self.variables.len();
+        if columns * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
+            self.jacobian_by_pushforward(residuals, jacobian).map_err(failure)?;
+        } else {
+            self.jacobian_by_pullback(residuals, jacobian).map_err(failure)?;
+        }
+        let slopes = self.variables.slopes(z);
+        for row in jacobian.chunks_exact_mut(columns.max(1)) {
+            row.iter_mut().zip(&slopes).for_each(|(entry, slope)| *entry *= slope);
+        }
+        Ok(())
+    }
+}
+
+/// A rollout that blows up is a point without a value; another point may have one.
+fn failure(error: EngineError) -> Failure {
+    match error {
+        EngineError::NotFinite { .. } | EngineError::NotConverged { .. } | EngineError::Singular { .. } => {
+            Failure::not_finite(format!("the rollout ({error})"))
+        }
+        error => Failure::fatal(error),
+    }
+}
+
+/// An error of the engine, with the place in the file that it is about.
+fn place(description: &scene::Problem, error: EngineError) -> Error {
+    let source = &description.source;
+    let (path, fix) = match &error {
+        EngineError::Scene(invalid) => return Error::Description(Box::new(source.attach(invalid.clone()))),
+        EngineError::Budget { needed, .. } => (
+            "simulation.memory",
+            format!("give it a budget of at least {needed}, or take {{ binomial = 10 }}"),
+        ),
+        EngineError::Reversible(_) if description.scene.simulation.memory == scene::Memory::Reversible => {
+            ("simulation.memory", "take another memory, or make the scene reversible".to_owned())
+        }
+        EngineError::Reversible(_) => {
+            ("simulation.integrator", "take another integrator, or leave these forces out".to_owned())
+        }
+        _ => return Error::Engine(error),
+    };
+    Error::Description(Box::new(source.error(path, error.to_string(), fix)))
+}
+
+/// FNV-1a, 64 bits.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -4,7 +4,7 @@ mod euler;
 mod implicit;
 pub(crate) mod jacobians;
 mod rk4;
-mod sparsity;
+pub mod sparsity;
 mod verlet;
 
 use pullback_kernel::prelude::*;

@@ -12,6 +12,8 @@ mod step;
 pub mod stepper;
 
 pub use energy::Energy;
+#[doc(hidden)]
+pub use integrate::sparsity;
 pub use error::Error;
 pub use model::Model;
 pub use names::{Control, Params, State};

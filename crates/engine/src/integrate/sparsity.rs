@@ -72,33 +72,3 @@ fn colour(depends_on: &[Vec<u32>], rows_of: &[Vec<usize>]) -> Vec<usize> {
     }
     colours
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_of_a_direction_share_no_row() {
-        // A ring of 7 with one chord.
-        let n = 7u32;
-        let mut depends_on: Vec<Vec<u32>> = (0..n).map(|i| vec![i, (i + 1) % n, (i + n - 1) % n]).collect();
-        depends_on[0].push(3);
-        depends_on[3].push(0);
-        depends_on.iter_mut().for_each(|d| d.sort_unstable());
-        let s = Sparsity::new(&depends_on);
-        assert_eq!((s.size, s.rows.len()), (21, 9 * (3 * 7 + 2)));
-        assert!(s.count < 21);
-        for row in 0..s.size {
-            let mut seen = vec![false; s.count];
-            for column in 0..s.size {
-                for entry in s.starts[column]..s.starts[column + 1] {
-                    if s.rows[entry] == row {
-                        let direction = s.directions[entry];
-                        assert_eq!(direction, s.direction_of[column]);
-                        assert!(!std::mem::replace(&mut seen[direction], true));
-                    }
-                }
-            }
-        }
-    }
-}

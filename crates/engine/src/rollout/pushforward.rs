@@ -74,11 +74,11 @@ impl Pushforward {
         self.stepper.set_state(&states)?;
         let (mut values, mut tangent) = (vec![0.0; n], vec![0.0; n]);
         let mut param_dots = vec![0.0; start.params.len()];
+        let (mut duals, mut control_dots) = (vec![Dual::default(); len], vec![0.0; len]);
         for step in 0..=self.steps {
             let last = step == self.steps;
             let control = if last { &[] } else { &start.controls[step * len..(step + 1) * len] };
-            let mut duals = vec![Dual::default(); control.len()];
-            let mut dots = vec![0.0; control.len()];
+            let dots = &mut control_dots[..control.len()];
             let states = if step == 0 { &states[..] } else { self.stepper.state() };
             for direction in 0..count {
                 for (i, x) in states[direction * n..(direction + 1) * n].iter().enumerate() {
@@ -93,7 +93,7 @@ impl Pushforward {
                 let time = step as f64 * self.step.scheme().dt;
                 let moment =
                     Moment { world: 0, step, time, last, state: &values, control, params: start.params };
-                see(&moment, &Tangent { direction, state: &tangent, control: &dots, params: &param_dots });
+                see(&moment, &Tangent { direction, state: &tangent, control: dots, params: &param_dots });
             }
             if last {
                 break;

@@ -1,0 +1,40 @@
+//! The CUDA text of steps compiles, without a GPU.
+
+mod common;
+
+use common::worlds;
+use pullback_engine::{Integrator, Scheme, Step};
+use pullback_kernel::cuda::{Compile, Target, compile};
+
+/// Each force with some integrator, and the world with everything with all that can run it.
+fn steps() -> Vec<(String, Step)> {
+    let mut steps = Vec::new();
+    for (i, world) in worlds().iter().enumerate() {
+        for (k, integrator) in Integrator::ALL.into_iter().enumerate() {
+            if world.name != "everything" && i % Integrator::ALL.len() != k {
+                continue;
+            }
+            // A world that this integrator cannot run is refused; another test says why.
+            if let Ok(step) = Step::new(&world.model, Scheme::new(integrator, 0.01)) {
+                steps.push((format!("{} with {}", world.name, integrator.name()), step));
+            }
+        }
+    }
+    assert!(steps.len() > 12);
+    steps
+}
+
+#[test]
+fn the_text_of_every_step_compiles() {
+    if std::env::var_os("PULLBACK_NVRTC_DIR").is_none() {
+        assert!(std::env::var_os("CI").is_none(), "`cargo xtask test` sets PULLBACK_NVRTC_DIR");
+        return println!("PULLBACK_NVRTC_DIR is not set: not compiled");
+    }
+    for (name, step) in steps() {
+        for source in [step.program().cuda_source::<f32>(Some(3)), step.program().cuda_source::<f64>(None)] {
+            let source = source.expect("no operation by hand");
+            let image = compile(&source, Target::Cubin(90), &Compile::default());
+            assert!(!image.unwrap_or_else(|error| panic!("{name}: {error}")).bytes().is_empty());
+        }
+    }
+}

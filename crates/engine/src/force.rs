@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
+use pullback_scene::words::nearest_few;
 
 use crate::error::Error;
 use crate::names::Block;
@@ -154,8 +155,9 @@ fn find<T: Number>(
     what: &'static str,
 ) -> Result<Buffer<T>, Error> {
     let Some(slot) = slots.get(key) else {
-        let mut nearest = crate::names::nearest(key, slots.keys().cloned().collect());
-        nearest.truncate(3);
+        let mut keys: Vec<&String> = slots.keys().collect();
+        keys.sort();
+        let nearest = nearest_few(key, keys).into_iter().map(str::to_owned).collect();
         return Err(Error::NoSuchInput { what, key: key.to_owned(), nearest });
     };
     T::of(Slot(*slot)).ok_or_else(|| Error::WrongType { what, key: key.to_owned() })

@@ -12,9 +12,9 @@ mod step;
 pub mod stepper;
 
 pub use energy::Energy;
+pub use error::Error;
 #[doc(hidden)]
 pub use integrate::sparsity;
-pub use error::Error;
 pub use model::Model;
 pub use names::{Control, Params, State};
 pub use pullback_scene::{Integrator, Memory, Snapshots};

@@ -6,7 +6,7 @@ mod vector;
 
 use std::sync::Arc;
 
-pub use find::{NameError, matches, nearest};
+pub use find::NameError;
 pub use space::Space;
 pub use vector::{Control, Named, Params, State};
 

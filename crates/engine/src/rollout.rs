@@ -58,7 +58,13 @@ impl Options {
     /// What a scene asks for.
     pub fn of(scene: &pullback_scene::Scene) -> Self {
         let s = &scene.simulation;
-        Options { memory: s.memory, snapshots: s.snapshots, truncate: s.truncate, ..Self::new(s.steps) }
+        Options {
+            memory: s.memory,
+            snapshots: s.snapshots,
+            truncate: s.truncate,
+            clip: s.clip,
+            ..Self::new(s.steps)
+        }
     }
 }
 
@@ -311,20 +317,7 @@ impl<S: Parts> Rollout<S> {
     }
 
     fn moment<'a>(&'a self, start: &Start<'a>, world: usize, step: usize) -> Moment<'a> {
-        let worlds = self.options.worlds;
-        let (state, params, control) =
-            (self.state.len() / worlds, start.params.len() / worlds, self.controls.len());
-        let last = step == self.options.steps;
-        let at = (world * self.options.steps + step) * control;
-        Moment {
-            world,
-            step,
-            time: step as f64 * self.step.scheme().dt,
-            last,
-            state: &self.state[world * state..(world + 1) * state],
-            control: if last { &[] } else { &start.controls[at..at + control] },
-            params: &start.params[world * params..(world + 1) * params],
-        }
+        moment(&self.options, self.step.scheme().dt, &self.state, start, world, step)
     }
 
     fn add_value(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
@@ -447,22 +440,12 @@ impl<S: Parts> Rollout<S> {
         let (worlds, steps, len) = (self.options.worlds, self.options.steps, self.controls.len());
         let (size, params) = (self.state.len() / worlds, start.params.len() / worlds);
         for world in 0..worlds {
-            let at = (world * steps + step) * len;
-            let last = step == steps;
-            let moment = Moment {
-                world,
-                step,
-                time: step as f64 * self.step.scheme().dt,
-                last,
-                state: &self.state[world * size..(world + 1) * size],
-                control: if last { &[] } else { &start.controls[at..at + len] },
-                params: &start.params[world * params..(world + 1) * params],
-            };
+            let moment = moment(&self.options, self.step.scheme().dt, &self.state, start, world, step);
             let state_bar = &mut self.state_bar[world * size..(world + 1) * size];
-            let controls = &mut self.gradient.controls;
+            let at = (world * steps + step) * len;
             let mut bars = Bars {
                 state: &mut *state_bar,
-                control: if last { &mut [] } else { &mut controls[at..at + len] },
+                control: if moment.last { &mut [] } else { &mut self.gradient.controls[at..at + len] },
                 params: &mut self.gradient.params[world * params..(world + 1) * params],
             };
             loss.pullback(&moment, &mut bars);
@@ -502,6 +485,32 @@ impl<S: Parts> Rollout<S> {
             }
         }
         Ok(())
+    }
+}
+
+/// World number `world` before step number `step`, of the states of all worlds.
+fn moment<'a>(
+    options: &Options,
+    dt: f64,
+    states: &'a [f64],
+    start: &Start<'a>,
+    world: usize,
+    step: usize,
+) -> Moment<'a> {
+    let (worlds, steps) = (options.worlds, options.steps);
+    let last = step == steps;
+    let part = |numbers: &'a [f64], row: usize, rows: usize| {
+        let len = numbers.len() / rows.max(1);
+        &numbers[row * len..(row + 1) * len]
+    };
+    Moment {
+        world,
+        step,
+        time: step as f64 * dt,
+        last,
+        state: part(states, world, worlds),
+        control: if last { &[] } else { part(start.controls, world * steps + step, worlds * steps) },
+        params: part(start.params, world, worlds),
     }
 }
 

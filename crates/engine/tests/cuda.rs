@@ -6,21 +6,18 @@ use common::worlds;
 use pullback_engine::{Integrator, Scheme, Step};
 use pullback_kernel::cuda::{Compile, Target, compile};
 
-/// Each force with some integrator, and the world with everything with all that can run it.
+/// The world with every force, with every integrator; and one that the reversible integrator can run.
 fn steps() -> Vec<(String, Step)> {
     let mut steps = Vec::new();
-    for (i, world) in worlds().iter().enumerate() {
-        for (k, integrator) in Integrator::ALL.into_iter().enumerate() {
-            if world.name != "everything" && i % Integrator::ALL.len() != k {
-                continue;
-            }
-            // A world that this integrator cannot run is refused; another test says why.
-            if let Ok(step) = Step::new(&world.model, Scheme::new(integrator, 0.01)) {
+    for world in worlds().iter().filter(|world| ["everything", "springs"].contains(&world.name)) {
+        for integrator in Integrator::ALL {
+            if world.reversible == (integrator == Integrator::ReversibleVerlet) {
+                let step = Step::new(&world.model, Scheme::new(integrator, 0.01)).expect("a step");
                 steps.push((format!("{} with {}", world.name, integrator.name()), step));
             }
         }
     }
-    assert!(steps.len() > 12);
+    assert_eq!(steps.len(), Integrator::ALL.len());
     steps
 }
 

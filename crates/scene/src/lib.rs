@@ -81,7 +81,7 @@ mod scene;
 mod simulation;
 mod source;
 mod springs;
-mod words;
+pub mod words;
 
 pub use error::{Error, Invalid, Position};
 pub use particles::Particles;

@@ -21,8 +21,10 @@ pub struct Simulation {
     pub memory: Memory,
     /// In which precision states are kept.
     pub snapshots: Snapshots,
-    /// Pull back through at most this many steps at the end; `None`: through all.
+    /// Cotangents are dropped at the ends of windows of so many steps, counted from the end; `None`: never.
     pub truncate: Option<usize>,
+    /// The most that the norm of a state's cotangent may be on its way back; `None`: anything.
+    pub clip: Option<f64>,
 }
 
 impl Default for Simulation {
@@ -36,6 +38,7 @@ impl Default for Simulation {
             memory: Memory::default(),
             snapshots: Snapshots::default(),
             truncate: None,
+            clip: None,
         }
     }
 }

@@ -38,20 +38,30 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
 }
 
 /// The candidate that `word` is most likely a slip of, if one is near enough.
-pub(crate) fn nearest<'c, S>(word: &str, candidates: impl IntoIterator<Item = &'c S>) -> Option<&'c str>
+pub fn nearest<'c, S>(word: &str, candidates: impl IntoIterator<Item = &'c S>) -> Option<&'c str>
 where
     S: AsRef<str> + 'c + ?Sized,
 {
+    nearest_few(word, candidates).first().copied()
+}
+
+/// The candidates that `word` is most likely a slip of, best first: three at most, and none that is not near.
+pub fn nearest_few<'c, S>(word: &str, candidates: impl IntoIterator<Item = &'c S>) -> Vec<&'c str>
+where
+    S: AsRef<str> + 'c + ?Sized,
+{
+    const MOST: usize = 3;
     let word: Vec<char> = word.chars().take(MOST_SHOWN + 1).flat_map(char::to_lowercase).collect();
     let limit = (word.len() / 3).max(1);
-    candidates
+    let mut near: Vec<(usize, &str)> = candidates
         .into_iter()
         .map(AsRef::as_ref)
         .filter(|candidate| candidate.chars().count().abs_diff(word.len()) <= limit)
         .map(|candidate| (distance(&word, &candidate.to_lowercase().chars().collect::<Vec<_>>()), candidate))
         .filter(|(distance, _)| *distance <= limit && *distance < word.len())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+        .collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().take(MOST).map(|(_, candidate)| candidate).collect()
 }
 
 /// The nearest candidate as a question, if there is one, before a sentence that starts with a small letter.
@@ -100,7 +110,7 @@ fn distance(a: &[char], b: &[char]) -> usize {
 /// Whether `pattern` covers `name`: `*` stands for any characters, `?` for one, everything else for itself.
 ///
 /// Greedy, with a return to the last `*` only: time of at most the product of the lengths, for any pattern.
-pub(crate) fn glob(pattern: &str, name: &str) -> bool {
+pub fn glob(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -81,6 +81,7 @@ fn every_field_of_a_scene_is_checked() {
         (|s| s.simulation.steps = 2_000_000_000, "simulation.steps"),
         (|s| s.simulation.substeps = 0, "simulation.substeps"),
         (|s| s.simulation.truncate = Some(0), "simulation.truncate"),
+        (|s| s.simulation.clip = Some(0.0), "simulation.clip"),
         (|s| s.simulation.memory = Memory::Binomial { snapshots: 0 }, "simulation.memory.binomial"),
         (|s| s.simulation.memory = Memory::Budget { bytes: 0 }, "simulation.memory.budget"),
         (|s| s.world.gravity[2] = f64::INFINITY, "world.gravity[2]"),

@@ -123,6 +123,7 @@ fn everything() -> Scene {
             memory: Memory::Budget { bytes: 1_572_864 },
             snapshots: Snapshots::F32,
             truncate: Some(50),
+            clip: Some(1e3),
         },
     }
 }
@@ -204,6 +205,7 @@ fn what_a_small_file_leaves_out() {
             memory: Memory::EveryStep,
             snapshots: Snapshots::F64,
             truncate: None,
+            clip: None,
         },
         ..Scene::default()
     };

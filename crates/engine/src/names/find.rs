@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pullback_scene::words::{glob, nearest_few};
+
 use super::{Block, Layout, Part};
 
 /// A name that is not there, or a value that does not fit.
@@ -67,13 +69,13 @@ impl Layout {
         Err(NameError::Unknown { name: name.to_owned(), nearest: self.nearest(name) })
     }
 
-    /// The values whose names match a glob (`*` stands for anything), or the one with exactly this name; an error if there
+    /// The values whose names match a glob (`*` stands for anything, `?` for one character), or the one with exactly this name; an error if there
     /// is none.
     pub fn select(&self, pattern: &str) -> Result<Vec<Range<usize>>, NameError> {
-        if !pattern.contains('*') {
+        if !pattern.contains(['*', '?']) {
             return Ok(vec![self.find(pattern)?]);
         }
-        let matching = |part: &Part<'_>| matches(pattern, &part.name());
+        let matching = |part: &Part<'_>| glob(pattern, &part.name());
         let found: Vec<_> = self.parts().filter(matching).map(|part| part.range()).collect();
         if found.is_empty() {
             return Err(NameError::Unknown { name: pattern.to_owned(), nearest: self.nearest(pattern) });
@@ -105,18 +107,8 @@ impl Layout {
                 names.push(format!("{}{index}{dot}{}", group.name, block.field));
             }
         }
-        nearest(name, names)
+        nearest_few(name, &names).into_iter().map(str::to_owned).collect()
     }
-}
-
-/// Of `names` the three that are most like `name`, if they are at all like it.
-pub fn nearest(name: &str, names: Vec<String>) -> Vec<String> {
-    let mut scored: Vec<(usize, String)> =
-        names.into_iter().map(|other| (distance(name, &other), other)).collect();
-    scored.sort();
-    scored.dedup();
-    let limit = (name.chars().count() * 2 / 3).max(3);
-    scored.into_iter().filter(|(d, _)| *d <= limit).take(3).map(|(_, name)| name).collect()
 }
 
 fn axis(i: usize, of: usize) -> String {
@@ -169,53 +161,4 @@ fn find_in(block: &Block, mut start: usize, name: &str) -> Result<Option<Range<u
         }));
     }
     Ok(None)
-}
-
-/// Does the name match the glob, in which `*` stands for any characters?
-pub fn matches(pattern: &str, name: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let Some(mut rest) = name.strip_prefix(pieces.next().unwrap_or("")) else { return false };
-    let pieces: Vec<&str> = pieces.collect();
-    let Some((last, middle)) = pieces.split_last() else { return rest.is_empty() };
-    for piece in middle {
-        match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
-            None => return false,
-        }
-    }
-    rest.len() >= last.len() && rest.ends_with(last)
-}
-
-/// How many letters must change (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn globs() {
-        assert!(matches("*.mass", "ball.mass") && matches("chain[*].mass", "chain[3].mass"));
-        assert!(matches("*", "anything") && matches("a*b*c", "a1b2c") && matches("gravity", "gravity"));
-        assert!(!matches("*.mass", "ball.drag") && !matches("a*a", "a") && !matches("gravity", "gravit"));
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!((distance("mass", "mass"), distance("mas", "mass"), distance("", "abc")), (0, 1, 3));
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 }

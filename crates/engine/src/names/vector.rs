@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::find::{NameError, matches};
+use pullback_scene::words::glob;
+
+use super::find::NameError;
 use super::{Layout, Part};
 
 /// A flat vector whose parts have names. `K` says what it is of.
@@ -109,7 +111,7 @@ impl<K> Named<K> {
 
     /// The values whose names match a glob (`"*.stiffness"`), with their names.
     pub fn select(&self, pattern: &str) -> Result<Vec<(String, &[f64])>, NameError> {
-        let found: Vec<_> = self.iter().filter(|(name, _)| matches(pattern, name)).collect();
+        let found: Vec<_> = self.iter().filter(|(name, _)| glob(pattern, name)).collect();
         if found.is_empty() {
             // The exact name of a group or a component, or an error that says what is near.
             let range = self.layout.find(pattern)?;

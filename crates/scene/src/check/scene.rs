@@ -38,6 +38,9 @@ fn simulation(simulation: &Simulation) -> Checked {
     if let Some(truncate) = simulation.truncate {
         count("simulation.truncate", "the number of steps to pull back through", truncate)?;
     }
+    if let Some(clip) = simulation.clip {
+        Number::positive("greatest norm of a cotangent", "1").check("simulation.clip", clip)?;
+    }
     match simulation.memory {
         Memory::Binomial { snapshots } => {
             count("simulation.memory.binomial", "the number of snapshots", snapshots)

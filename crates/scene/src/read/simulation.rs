@@ -15,6 +15,7 @@ const KEYS: Keys = &[
     ("memory", "memory = { binomial = 30 }"),
     ("snapshots", "snapshots = \"f64\""),
     ("truncate", "truncate = 50"),
+    ("clip", "clip = 1e3"),
 ];
 
 const MEMORY_KEYS: Keys = &[("binomial", "binomial = 30"), ("budget", "budget = \"2 MB\"")];
@@ -31,6 +32,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Simulation, Invalid> {
         memory: table.optional("memory", memory)?.unwrap_or_default(),
         snapshots: table.optional("snapshots", snapshots)?.unwrap_or_default(),
         truncate: table.optional("truncate", |it| it.whole())?,
+        clip: table.optional("clip", |it| it.number())?,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::scalar::lanes::Dispatch;
 use crate::scalar::{Dual, Real};
 use crate::{Value, With, numbers, numbers_mut};
 
-/// A number that programs run on: `f32`, `f64`, or a dual of one.
+/// A number that programs run on: `f32`, `f64`, or a dual of `f64`. Each is compiled for every kernel.
 pub trait Scalar: Dispatch + Default {
     #[doc(hidden)]
     fn call(stage: &dyn Erased, pass: Pass, phase: usize, context: &Context<'_, Self>, part: Part);
@@ -91,7 +91,6 @@ pub trait Erased: Send + Sync {
     fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String>;
     fn run_f32(&self, pass: Pass, phase: usize, context: &Context<'_, f32>, part: Part);
     fn run_f64(&self, pass: Pass, phase: usize, context: &Context<'_, f64>, part: Part);
-    fn run_dual_f32(&self, pass: Pass, phase: usize, context: &Context<'_, Dual<f32>>, part: Part);
     fn run_dual_f64(&self, pass: Pass, phase: usize, context: &Context<'_, Dual<f64>>, part: Part);
 }
 
@@ -124,7 +123,6 @@ macro_rules! scalars {
 scalars! {
     f32, run_f32, f32::is_finite;
     f64, run_f64, f64::is_finite;
-    Dual<f32>, run_dual_f32, |x: Dual<f32>| x.value.is_finite() && x.tangent.is_finite();
     Dual<f64>, run_dual_f64, |x: Dual<f64>| x.value.is_finite() && x.tangent.is_finite();
 }
 

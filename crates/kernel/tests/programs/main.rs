@@ -12,6 +12,7 @@ mod rollout;
 mod solve;
 mod subject;
 mod trees;
+mod whole;
 
 #[test]
 fn the_cuda_text_of_these_kernels_is_right() {

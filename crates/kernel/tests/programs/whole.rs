@@ -1,0 +1,120 @@
+//! What a program knows of itself as a whole: which values depend on which, and all its values at once.
+
+use pullback_kernel::prelude::*;
+
+use crate::kernels::{advance, energy, spring, stretch};
+
+const N: usize = 5;
+
+/// Springs between points, a step, and two sums.
+struct Whole {
+    program: Program,
+    x: Buffer<Vec3>,
+    v: Buffer<Vec3>,
+    k: Buffer<f64>,
+    m: Buffer<f64>,
+    g: Buffer<Vec3>,
+    x_next: Buffer<Vec3>,
+    v_next: Buffer<Vec3>,
+    stored: Buffer<f64>,
+    weight: Buffer<f64>,
+}
+
+fn whole() -> Whole {
+    let mut p = Program::builder();
+    let (x, v) = (p.input::<Vec3>("x", N), p.input::<Vec3>("v", N));
+    let (k, m) = (p.parameter::<f64>("k", 3), p.parameter::<f64>("m", N));
+    let g = p.parameter::<Vec3>("g", 1);
+    let [c, rest, dt] =
+        [("c", 0.3), ("rest", 0.2), ("dt", 0.1)].map(|(name, x)| p.constant::<f64>(name, &[x]));
+    // Point 4 is alone.
+    let ends = p.corners("ends", &[[0, 1], [1, 2], [0, 3]], N);
+    let ports = (x.at(ends), v.at(ends), k.own(), c.shared(), rest.shared());
+    let f = p.elements::<spring, Vec3, 2>("f", ends, ports);
+    let (x_next, v_next) =
+        p.map::<advance>("x next, v next", (x.own(), v.own(), f.own(), m.own(), dt.shared()));
+    let stored = p.reduce::<stretch>("stored", (x.at(ends), k.own()));
+    let weight = p.reduce::<energy>("weight", (x_next.own(), m.own(), g.shared()));
+    for buffer in [x_next, v_next] {
+        p.output(buffer);
+    }
+    p.output(stored);
+    p.output(weight);
+    Whole { program: p.finish().expect("a program"), x, v, k, m, g, x_next, v_next, stored, weight }
+}
+
+#[test]
+fn what_depends_on_what() {
+    let w = whole();
+    let all: Vec<u32> = (0..N as u32).collect();
+    let neighbours = [vec![0, 1, 3], vec![0, 1, 2], vec![1, 2], vec![0, 3], vec![4]];
+    // A point's own, and through springs those of its neighbours.
+    assert_eq!(w.program.dependence(w.v_next, w.v), neighbours);
+    assert_eq!(w.program.dependence(w.v_next, w.x), neighbours);
+    assert_eq!(w.program.dependence(w.v_next, w.k), [vec![0, 2], vec![0, 1], vec![1], vec![2], vec![]]);
+    assert_eq!(w.program.dependence(w.v_next, w.m), [[0], [1], [2], [3], [4]]);
+    assert_eq!(w.program.dependence(w.v_next, w.g), vec![Vec::<u32>::new(); N]);
+    // A sum depends on all that it is of.
+    assert_eq!(w.program.dependence(w.stored, w.x), [[0, 1, 2, 3]]);
+    assert_eq!(w.program.dependence(w.weight, w.x), [all.clone()]);
+    assert_eq!(w.program.dependence(w.weight, w.g), [[0]]);
+    assert_eq!(w.program.dependence(w.x, w.x), [[0], [1], [2], [3], [4]]);
+}
+
+fn fill(w: &Whole, workspace: &mut Workspace<f64>, salt: f64) {
+    let point = |i: usize| Vec3 { x: i as f64 + salt, y: (i * i) as f64 * 0.3, z: salt * salt };
+    let points: Vec<Vec3> = (0..N).map(point).collect();
+    workspace.write(w.x, &points).expect("x");
+    workspace.write(w.v, &points.iter().rev().copied().collect::<Vec<_>>()).expect("v");
+    workspace.write(w.k, &[10.0 + salt, 20.0, 30.0]).expect("k");
+    workspace.write(w.m, &[1.0, 2.0, 0.5, 1.5, 3.0]).expect("m");
+    workspace.write(w.g, &[Vec3 { x: 0.0, y: salt, z: -9.81 }]).expect("g");
+}
+
+fn pulled(w: &Whole, workspace: &mut Workspace<f64>) -> Vec<Vec<f64>> {
+    workspace.clear_parameters();
+    workspace.seed(w.x_next, &[Vec3::default(); N]).expect("seeds");
+    workspace.seed(w.v_next, &[Vec3 { x: 1.0, y: -2.0, z: 0.5 }; N]).expect("seeds");
+    workspace.seed(w.stored, &[0.7]).expect("seeds");
+    workspace.seed(w.weight, &[-1.3]).expect("seeds");
+    workspace.pullback();
+    let last = workspace.worlds() - 1;
+    let bars = [w.x.into(), w.v.into(), w.k.into(), w.m.into(), w.g.into()];
+    bars.map(|b: pullback_kernel::program::BufferUse| workspace.bar_numbers(last, b).expect("bars")).to_vec()
+}
+
+#[test]
+fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
+    let w = whole();
+    for worlds in [None, Some(3)] {
+        let options = RunOptions::default();
+        let mut workspace = match worlds {
+            None => w.program.workspace::<f64>(options),
+            Some(worlds) => w.program.batch::<f64>(worlds, options),
+        };
+        fill(&w, &mut workspace, 0.2);
+        workspace.forward();
+        let wanted = pulled(&w, &mut workspace);
+        let mut kept = vec![0.0; workspace.values_len()];
+        workspace.save_values(&mut kept).expect("room for all");
+        fill(&w, &mut workspace, -0.9);
+        workspace.forward();
+        assert_ne!(pulled(&w, &mut workspace), wanted);
+        workspace.load_values(&kept).expect("all");
+        assert_eq!(pulled(&w, &mut workspace), wanted);
+        assert!(workspace.load_values(&kept[1..]).is_err() && workspace.save_values(&mut kept[1..]).is_err());
+    }
+}
+
+#[test]
+fn numbers_into_memory_of_the_caller() {
+    let w = whole();
+    let mut workspace = w.program.workspace::<f64>(RunOptions::default());
+    fill(&w, &mut workspace, 0.4);
+    let mut numbers = [0.0; 3 * N];
+    workspace.read_numbers_into(0, w.x, &mut numbers).expect("as many as there are");
+    assert_eq!(numbers.to_vec(), workspace.read_numbers(0, w.x).expect("x"));
+    assert_eq!((numbers[3], numbers[4]), (1.4, 0.3));
+    assert!(workspace.read_numbers_into(0, w.x, &mut numbers[1..]).is_err());
+    assert!(workspace.bar_numbers_into(1, w.x, &mut numbers).is_err());
+}

@@ -21,7 +21,7 @@ pub struct Simulation {
     pub memory: Memory,
     /// In which precision states are kept.
     pub snapshots: Snapshots,
-    /// Pull back through at most this many steps at the end; `None`: through all.
+    /// Cotangents reach back this many steps at most, in windows counted from the end; `None`: through all.
     pub truncate: Option<usize>,
 }
 
@@ -113,7 +113,7 @@ pub enum Memory {
     },
     /// `{ budget = "2 MB" }`: as many states as fit.
     Budget {
-        /// Memory for them [bytes].
+        /// Memory for all that the rollout sets aside, states included [bytes].
         bytes: usize,
     },
     /// `"dense"`: all that the pullback reads, of each step; nothing is computed again.
@@ -128,6 +128,6 @@ pub enum Snapshots {
     /// `"f64"`: as they are.
     #[default]
     F64,
-    /// `"f32"`: in half the memory, with gradients to about seven digits.
+    /// `"f32"`: in half the memory, rounded to about seven digits.
     F32,
 }

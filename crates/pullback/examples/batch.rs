@@ -63,11 +63,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let seconds = began.elapsed().as_secs_f64();
         let threads = if threads == 0 { "one thread per core".into() } else { format!("{threads} thread") };
         let steps = WORLDS * scene.simulation.steps;
-        println!("{threads}: {WORLDS} gradients in {seconds:.3} s, {:.0} ns a step", 1e9 * seconds / steps as f64);
+        println!(
+            "{threads}: {WORLDS} gradients in {seconds:.3} s, {:.0} ns a step",
+            1e9 * seconds / steps as f64
+        );
         results.push(gradient);
     }
 
-    let best = (0..WORLDS).min_by(|a, b| results[0].values[*a].total_cmp(&results[0].values[*b])).unwrap_or(0);
+    let best =
+        (0..WORLDS).min_by(|a, b| results[0].values[*a].total_cmp(&results[0].values[*b])).unwrap_or(0);
     let params = results[0].params(best)?;
     println!(
         "world {best} comes nearest, to {:.3} m; its loss by mass {:.3} m²/kg, by drag {:.3} m³/kg",

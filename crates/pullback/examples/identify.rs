@@ -74,7 +74,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let (z, loss) = run.best();
     let found = problem.variables().values(z);
-    println!("{count} heights in whole millimetres; {}", run.stopped().map_or(String::new(), ToString::to_string));
+    println!(
+        "{count} heights in whole millimetres; {}",
+        run.stopped().map_or(String::new(), ToString::to_string)
+    );
     println!("loss {loss:.3e} m², a typical error of {:.2} mm", 1000.0 * (loss / count as f64).sqrt());
     println!("{:<18} {:>10} {:>10} {:>10}", "", "guess", "found", "truth");
     for i in 0..3 {

@@ -115,8 +115,8 @@ pub use pullback_solve as solve;
 /// [`Force`](engine::force::Force) is the trait of forces; the spatial vector of that name is `kernel::math::Force`.
 pub mod prelude {
     pub use crate::scene::{
-        self, Actuator, AppliedForce, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser, Particles,
-        Scene, Simulation, Snapshots, Springs, Variable, When, World,
+        self, Actuator, AppliedForce, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
+        Particles, Scene, Simulation, Snapshots, Springs, Variable, When, World,
     };
     pub use pullback_engine::force::{Constraint, Force, Site};
     pub use pullback_engine::names::{Block, Group, Layout, Quantity};

@@ -44,8 +44,6 @@ pub mod prelude {
 /// The snippets of the documents are tests.
 #[cfg(doctest)]
 mod pages {
-    #[doc = include_str!("../../../README.md")]
-    pub struct Readme;
     #[doc = include_str!("../../../docs/kernels.md")]
     pub struct Kernels;
     #[doc = include_str!("../../../docs/programs.md")]

@@ -116,7 +116,7 @@ pub enum Memory {
     },
     /// `{ budget = "2 MB" }`: as many states as fit.
     Budget {
-        /// Memory for them [bytes].
+        /// Memory for all that the rollout sets aside, states included [bytes].
         bytes: usize,
     },
     /// `"dense"`: all that the pullback reads, of each step; nothing is computed again.
@@ -131,6 +131,6 @@ pub enum Snapshots {
     /// `"f64"`: as they are.
     #[default]
     F64,
-    /// `"f32"`: in half the memory, with gradients to about seven digits.
+    /// `"f32"`: in half the memory, rounded to about seven digits.
     F32,
 }

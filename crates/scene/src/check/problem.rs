@@ -240,9 +240,9 @@ pub(crate) fn optimiser(optimiser: &Optimiser) -> Checked {
         Method::CmaEs { sigma, population, seed: _ } => {
             Number::positive("spread sigma", "").check(&of("sigma"), sigma)?;
             match population {
-                Some(points @ (0 | 1)) => {
+                Some(points @ 0..4) => {
                     let what = format!("the population is {points}");
-                    Err(Invalid::new(of("population"), what, "write 2 or more, or leave it out"))
+                    Err(Invalid::new(of("population"), what, "write 4 or more, or leave it out"))
                 }
                 Some(points) => count(&of("population"), "the population", points),
                 None => Ok(()),

@@ -8,13 +8,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use pullback_solve::Problem;
 use pullback_solve::optimise::{Method, Run};
 
+use crate::folder::Refused;
+
 /// How often the state is written. What is done in between is done again after a kill, with the same bits.
 const SAVE_EVERY: Duration = Duration::from_millis(200);
 
 /// A run of `method`: from the state in the file, if there is one of this problem.
 pub fn begin(problem: &Problem, method: Method, state: &Path) -> Result<(Run, bool)> {
     if state.exists() {
-        let run = Run::load(state, &problem.fingerprint())?;
+        let fix = "remove it, or start over with --replace";
+        let refused = |error: pullback_solve::optimise::Error| Refused::new(state, error.to_string(), fix);
+        let run = Run::load(state, &problem.fingerprint()).map_err(refused)?;
         return Ok((run, true));
     }
     Ok((problem.begin_with(method)?, false))

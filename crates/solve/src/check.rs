@@ -224,7 +224,9 @@ fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
     let every = n.div_ceil(MOST_AUDITED).max(1);
     let mut audits = Vec::new();
     for i in (0..n).step_by(every) {
-        let Some((difference, doubt)) = difference(problem, z, i, value)? else { continue };
+        let Some((difference, doubt)) = difference(problem, z, i, value, NEGLIGIBLE * scale)? else {
+            continue;
+        };
         let (name, unit) = problem.variables().name(i);
         let relative = |error: f64| if scale > 0.0 { error / scale } else { error };
         audits.push(Audit {
@@ -242,27 +244,42 @@ fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
 /// Two differences that agree so well are not improved by smaller steps.
 const AGREED: f64 = 1e-9;
 
+/// Derivatives below this part of the largest need no digits of their own.
+const NEGLIGIBLE: f64 = 1e-6;
+
 /// The derivative by z_i from differences with smaller and smaller steps, and how far the next is from it: where two of
-/// them agree best, between too long (curvature) and too short (rounding). The derivative itself has no say in it. `None`:
-/// there is no room for differences.
-fn difference(problem: &mut Problem, z: &[f64], i: usize, value: f64) -> Result<Option<(f64, f64)>, Error> {
+/// them agree best, relative to their size (or to `least`), between too long (curvature) and too short (rounding). The
+/// derivative by the pullback has no say in it. `None`: there is no room for differences.
+fn difference(
+    problem: &mut Problem,
+    z: &[f64],
+    i: usize,
+    value: f64,
+    least: f64,
+) -> Result<Option<(f64, f64)>, Error> {
+    let relative = |found: f64, apart: f64| apart / found.abs().max(least).max(f64::MIN_POSITIVE);
     let mut best: Option<(f64, f64)> = None;
-    let mut last: Option<f64> = None;
-    for h in [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
+    let (mut last, mut last_better): (Option<f64>, Option<f64>) = (None, None);
+    // From 0.1 to 1e-10, each √10 times shorter.
+    for h in (0..19).map(|k| 10_f64.powf(-1.0 - 0.5 * f64::from(k))) {
         let found = match difference_with(problem, z, i, value, h) {
             Err(failure @ Failure::Fatal(_)) => return Err(failed(failure)),
             // Too far away there may be no value.
             Err(_) => continue,
             Ok(found) => found,
         };
-        if let (Some(found), Some(last)) = (found, last) {
-            let apart: f64 = (found - last).abs();
-            if best.is_none_or(|(_, doubt)| apart < doubt) {
-                best = Some((found, apart));
+        let Some(found) = found else { continue };
+        // Two differences with errors ~ h² give one without (Richardson 1911): D(h/√10) + (D(h/√10) - D(h)) / 9.
+        let better = last.map(|last| found + (found - last) / 9.0);
+        last = Some(found);
+        if let (Some(better), Some(last_better)) = (better, last_better) {
+            let apart: f64 = (better - last_better).abs();
+            if best.is_none_or(|(best, doubt)| relative(better, apart) < relative(best, doubt)) {
+                best = Some((better, apart));
             }
         }
-        last = found.or(last);
-        if best.is_some_and(|(found, doubt)| doubt <= AGREED * found.abs()) {
+        last_better = better;
+        if best.is_some_and(|(best, doubt)| relative(best, doubt) <= AGREED) {
             break;
         }
     }

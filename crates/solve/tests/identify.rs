@@ -13,13 +13,13 @@ use pullback_solve::{Point, Problem};
 const TRUTH: [(&str, f64); 5] = [
     ("block.mass", 1.2),
     ("spring.stiffness", 60.0),
-    ("spring.damping", 1.6),
+    ("spring.damping", 2.5),
     ("ground.mu", 0.25),
     ("ball.drag", 0.02),
 ];
 /// Of the block along x, of the ball along x and z: every `EVERY` steps.
 const COLUMNS: [&str; 5] = ["block.x", "block.vx", "ball.x", "ball.z", "ball.vz"];
-const EVERY: usize = 2;
+const EVERY: usize = 1;
 /// Noise, relative to the root mean square of a column about its mean.
 const NOISE: f64 = 0.01;
 

@@ -244,6 +244,8 @@ fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
 /// Two differences that agree so well are not improved by smaller steps.
 const AGREED: f64 = 1e-9;
 
+/// Half units in the last place of the loss that a difference may be off.
+const ROUNDING: f64 = 8.0;
 /// Derivatives below this part of the largest need no digits of their own.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -273,7 +275,9 @@ fn difference(
         let better = last.map(|last| found + (found - last) / 9.0);
         last = Some(found);
         if let (Some(better), Some(last_better)) = (better, last_better) {
-            let apart: f64 = (better - last_better).abs();
+            // Two that agree by chance are still no better than the digits of the loss.
+            let rounding = ROUNDING * f64::EPSILON * value.abs() / h;
+            let apart = (better - last_better).abs().max(rounding);
             if best.is_none_or(|(best, doubt)| relative(better, apart) < relative(best, doubt)) {
                 best = Some((better, apart));
             }

@@ -5,6 +5,7 @@ mod motion;
 use std::io::Write;
 
 use anyhow::Result;
+use pullback_engine::rollout::Coordinate;
 use pullback_report::{Cell, Change, Plot, Report, RunFolder, Section, Table, human};
 use pullback_scene::Scene;
 use pullback_solve::Problem;
@@ -31,57 +32,45 @@ pub fn write_solved(
     let (norms, grows) = (problem.full_gradient(z)?.norms.clone(), Growth::at(problem, z)?);
     let parts = parts(problem, &start, z)?;
     let iterations = run.history().last().map_or(0, |record| record.iteration);
-    let counts = run.counts();
-    let stopped = run.stopped().map_or(String::new(), ToString::to_string);
     let report = Report::new(problem.model().name())
         .summary(&[
             ("method", run.method().name().to_owned()),
             ("loss", human(best)),
             ("iterations", iterations.to_string()),
-            (
-                "evaluations",
-                format!(
-                    "{} values, {} gradients, {} Jacobians",
-                    counts.values, counts.gradients, counts.jacobians
-                ),
-            ),
-            ("stopped", stopped),
+            ("evaluations", asked(run)),
+            ("found", counted(problem.variables().len(), "number")),
         ])
         .section("Loss", |s| {
             s.text(&problem.description().scene.description);
             s.plot(&loss_plot(run, comparison));
+            if let Some(reason) = run.stopped() {
+                s.text(&reason.to_string());
+            }
             compare(s, run, comparison);
             s.table(&parts);
         })
         .section("What changed", |s| {
-            let variables = problem.variables();
-            let (values, before) = (variables.values(z), variables.values(&start));
-            let change = |(i, after): (usize, &f64)| {
-                let (name, unit) = variables.name(i);
-                Change::new(format!("{name} [{unit}]"), before[i], *after)
-            };
-            let changes: Vec<Change> = values.iter().enumerate().map(change).collect();
-            s.changes(&changes);
+            changes(s, problem, &start, z);
         })
         .section("Motion", |s| motion::show(s, problem, Some(&before), recorded))
-        .section("Gradients", |s| growth(s, problem, &grows, &norms))
-        .file(simulate::TRAJECTORY, None, "times, positions, velocities and controls, for NumPy")
-        .file(solution::HISTORY, None, "every iteration")
-        .file(solution::FILE, None, "the variables that were found");
+        .section("Gradients", |s| growth(s, problem, &grows, &norms));
+    let files = [
+        (simulate::TRAJECTORY, TRAJECTORY_HOLDS),
+        (solution::HISTORY, "every iteration"),
+        (solution::FILE, "the variables that were found"),
+    ];
+    let report = files.into_iter().fold(report, |report, (name, holds)| beside(report, folder, name, holds));
     write(folder, &report)
 }
 
 /// The page of `pullback simulate`.
 pub fn write_simulated(folder: &RunFolder, problem: &mut Problem, recorded: &Recorded) -> Result<()> {
     let scene = &problem.description().scene;
-    let report = Report::new(problem.model().name())
-        .summary(&facts(scene))
-        .section("Motion", |s| {
-            s.text(&scene.description);
-            motion::show(s, problem, None, recorded);
-        })
-        .file(simulate::TRAJECTORY, None, "times, positions, velocities and controls, for NumPy");
-    write(folder, &report)
+    let report = Report::new(problem.model().name()).summary(&facts(scene)).section("Motion", |s| {
+        s.text(&scene.description);
+        motion::show(s, problem, None, recorded);
+    });
+    write(folder, &beside(report, folder, simulate::TRAJECTORY, TRAJECTORY_HOLDS))
 }
 
 /// The page of `pullback check`.
@@ -121,6 +110,27 @@ fn write(folder: &RunFolder, report: &Report) -> Result<()> {
     let html = report.html();
     folder.write(FILE, |out| out.write_all(html.as_bytes()))?;
     Ok(())
+}
+
+const TRAJECTORY_HOLDS: &str = "times, positions, velocities and controls, for NumPy";
+
+/// The page with a file that lies beside it.
+fn beside(report: Report, folder: &RunFolder, name: &str, holds: &str) -> Report {
+    let bytes = folder.path().join(name).metadata().map(|data| data.len()).ok();
+    report.file(name, bytes, holds)
+}
+
+/// 1 number, 2 numbers.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What was asked of the objective, and how often.
+fn asked(run: &Run) -> String {
+    let c = run.counts();
+    let counts = [(c.values, "value"), (c.gradients, "gradient"), (c.jacobians, "Jacobian")];
+    let asked = counts.into_iter().filter(|(count, _)| *count > 0);
+    asked.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
 }
 
 fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
@@ -170,6 +180,30 @@ fn compare(s: &mut Section, run: &Run, comparison: Option<&(String, Run)>) {
         ]);
     }
     s.table(&table);
+}
+
+/// More controls than this are plotted, and not listed.
+const MOST_CONTROLS: usize = 30;
+
+/// Each variable before and after.
+fn changes(s: &mut Section, problem: &Problem, start: &[f64], z: &[f64]) {
+    let variables = problem.variables();
+    let (before, after) = (variables.values(start), variables.values(z));
+    let coordinates = variables.coordinates();
+    let is_control = |i: &usize| matches!(coordinates[*i], Coordinate::Control(_));
+    let controls = (0..variables.len()).filter(is_control).count();
+    let listed = (0..variables.len()).filter(|i| controls <= MOST_CONTROLS || !is_control(i));
+    let change = |i: usize| {
+        let (name, unit) = variables.name(i);
+        Change::new(format!("{name} [{unit}]"), before[i], after[i])
+    };
+    let changes: Vec<Change> = listed.map(change).collect();
+    if !changes.is_empty() {
+        s.changes(&changes);
+    }
+    if controls > MOST_CONTROLS {
+        s.text(&format!("{controls} numbers of controls: see their plot, and {}.", solution::FILE));
+    }
 }
 
 /// What each part of the loss comes to, before and after.

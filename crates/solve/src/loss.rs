@@ -76,7 +76,8 @@ impl Losses {
                     let index = |t: &Track| state(t.particle, t.velocity, t.axis);
                     let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
                     let rows = data.rows.iter().map(row).collect();
-                    let name = format!("trajectory in {}", file.display());
+                    let name =
+                        format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
                     (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
                 }
                 LossKind::Effort { actuator } => {

@@ -10,6 +10,8 @@ use crate::simulate::Recorded;
 const MOST_PATHS: usize = 12;
 /// More measured columns, or controls, than this are not plotted.
 const MOST_PLOTS: usize = 8;
+/// More measurements than this would hide the line through them.
+const MOST_POINTS: usize = 100;
 /// An axis along which less happens than this part of the most is not shown.
 const FLAT: f64 = 1e-3;
 
@@ -21,7 +23,7 @@ pub fn show(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recor
     let losses = &problem.description().losses;
     measured(s, scene, losses, before, recorded);
     let targets = targets(scene, losses);
-    let views = views(recorded, &targets);
+    let views = views(recorded);
     for axes in &views {
         s.plot(&paths(scene, *axes, &targets, before, recorded));
     }
@@ -50,7 +52,7 @@ fn measured(
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
     for (data, track) in columns.iter().take(MOST_PLOTS) {
         let name = scene.particle_name(track.particle);
-        let (what, unit) = if track.velocity { ("velocity", "m/s") } else { ("position", "m") };
+        let (what, unit) = if track.velocity { ("Velocity", "m/s") } else { ("Position", "m") };
         let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
             let value = |t: usize| match track.velocity {
                 true => recorded.velocity(t, track.particle)[track.axis],
@@ -59,11 +61,14 @@ fn measured(
             recorded.shown().map(|t| (recorded.times[t], value(t))).unzip()
         };
         let axis = AXES[track.axis];
-        let mut plot =
-            Plot::line(format!("{what} of {name} along {axis}")).x("time [s]").y(format!("{axis} [{unit}]"));
+        let mut plot = Plot::line(format!("{what} of {name} along {axis}"))
+            .x("time [s]")
+            .y(format!("{}{axis} [{unit}]", if track.velocity { "v" } else { "" }));
+        let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
         let (times, values): (Vec<f64>, Vec<f64>) =
-            data.rows.iter().map(|row| (row[0], row[track.column])).unzip();
-        plot = plot.points("measured", &times, &values);
+            data.rows.iter().step_by(every).map(|row| (row[0], row[track.column])).unzip();
+        let name = if every > 1 { format!("measured, 1 of {every}") } else { "measured".to_owned() };
+        plot = plot.points(name, &times, &values);
         if let Some((times, values)) = before.map(curve) {
             plot = plot.series("before", &times, &values);
         }
@@ -85,23 +90,23 @@ fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
     losses.iter().filter_map(target).collect()
 }
 
-/// How far everything extends along each axis [m].
-fn extents(recorded: &Recorded, targets: &[(String, [f64; 3])]) -> [f64; 3] {
-    let positions = recorded.shown().flat_map(|t| (0..recorded.particles).map(move |p| (t, p)));
-    let points = positions.map(|(t, p)| recorded.position(t, p)).chain(targets.iter().map(|target| target.1));
-    let (mut least, mut most) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for point in points {
-        for axis in 0..3 {
-            least[axis] = least[axis].min(point[axis]);
-            most[axis] = most[axis].max(point[axis]);
+/// How far the particle that goes furthest goes along each axis [m].
+fn extents(recorded: &Recorded) -> [f64; 3] {
+    let mut extents = [0.0_f64; 3];
+    for particle in 0..recorded.particles {
+        for (axis, extent) in extents.iter_mut().enumerate() {
+            let along = || recorded.shown().map(|t| recorded.position(t, particle)[axis]);
+            let (least, most) =
+                (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max));
+            *extent = extent.max(most - least);
         }
     }
-    std::array::from_fn(|axis| (most[axis] - least[axis]).max(0.0))
+    extents
 }
 
 /// The planes in which something is to be seen: from the side, and from above.
-fn views(recorded: &Recorded, targets: &[(String, [f64; 3])]) -> Vec<[usize; 2]> {
-    let extents = extents(recorded, targets);
+fn views(recorded: &Recorded) -> Vec<[usize; 2]> {
+    let extents = extents(recorded);
     let most = extents.iter().copied().fold(0.0, f64::max);
     let lively = |axis: usize| extents[axis] > FLAT * most;
     let all = [[0, 2], [0, 1], [1, 2]];
@@ -151,7 +156,7 @@ fn line(
     before: Option<&Recorded>,
     recorded: &Recorded,
 ) -> Plot {
-    let extents = extents(recorded, targets);
+    let extents = extents(recorded);
     let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(2);
     let mut plot = Plot::line("Motion").x("time [s]").y(format!("{} [m]", AXES[axis]));
     let curve = |recorded: &Recorded, particle: usize| -> (Vec<f64>, Vec<f64>) {

@@ -50,4 +50,9 @@ fn identification_and_its_comparison_with_cma_es() {
     ] {
         assert!(page.contains(wanted), "{wanted} is missing");
     }
+
+    // Threads change nothing but the time.
+    done(&folder, &["solve", &identify, "--out", "threads", "--threads", "2"]);
+    let threads = std::fs::read_to_string(folder.join("threads/solution.toml")).expect("it is there");
+    assert!(threads == read("solution.toml"));
 }

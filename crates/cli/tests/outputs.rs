@@ -197,3 +197,21 @@ fn quiet_without_a_terminal_and_without_a_reader() {
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// `check` says whether the gradient is right, and what it is good for.
+#[test]
+fn checks_name_what_is_wrong() {
+    let folder = empty("outputs-check");
+    let said = |name: &str| done(&folder, &["check", &scene(name)]);
+    for (name, growth) in [
+        ("chaos.toml", "growth: EXPLODING gradients: +4."),
+        ("damped.toml", "growth: VANISHING gradients: -7.8"),
+        ("throw.toml", "growth: steady: +0."),
+    ] {
+        let said = said(name);
+        assert!(said.contains(growth), "{name}: {said}");
+        assert!(said.contains("gradient: right: "), "{name}: {said}");
+    }
+    assert!(said("chaos.toml").contains("energy: should be kept; it changes by "));
+    assert!(said("throw.toml").contains("energy: is not kept by these forces; "));
+}

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pullback_scene as scene;
 use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, check};
+use pullback_solve::optimise::Objective;
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
@@ -70,4 +71,24 @@ fn scenes_solve_to_what_they_promise() {
         assert!(found < loss, "{}: {found}", file.display());
         assert!(iterations <= most, "{}: {iterations} iterations", file.display());
     }
+}
+
+/// The chain is pulled back through in a twentieth of the memory, with the same bits.
+#[test]
+fn little_memory_gives_the_same_gradient() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/chain.toml");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    let gradient = |text: &str| {
+        let description = scene::Problem::parse(text, &file).expect("it is a problem");
+        let mut problem = Problem::new(description).expect("it can be run");
+        let z = problem.variables().start();
+        let mut gradient = vec![0.0; z.len()];
+        problem.gradient(&z, &mut gradient).expect("it has one");
+        gradient
+    };
+    let budget = "memory = { budget = \"120 KiB\" }";
+    assert!(text.contains(budget));
+    let all = gradient(&text.replace(budget, "memory = \"every-step\""));
+    assert!(all.iter().all(|g| *g != 0.0));
+    assert!(gradient(&text) == all);
 }

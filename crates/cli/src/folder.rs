@@ -25,10 +25,12 @@ impl Refused {
 pub enum Found {
     /// Nothing.
     Nothing,
-    /// A run of this very problem that has not ended.
+    /// A run of this very problem that has not ended, or one that was stopped before it wrote anything.
     Unfinished,
     /// Something else.
     Other(String),
+    /// Something that should be a run, and cannot be read.
+    Damaged(String),
 }
 
 /// The folder that was asked for, or a new one in `runs/`.
@@ -39,16 +41,12 @@ pub fn open(
     look: impl Fn(&Path) -> Found,
 ) -> Result<RunFolder> {
     if let Some(path) = out {
-        let existing = match look(path) {
-            Found::Nothing => Existing::Refuse,
-            Found::Unfinished if !replace => Existing::Resume,
-            Found::Other(what) if !replace => {
-                let fix = "give another folder with --out, or write over it with --replace";
-                return Err(Refused::new(path, what, fix).into());
-            }
-            Found::Unfinished | Found::Other(_) => Existing::Replace,
+        return match look(path) {
+            Found::Nothing => create(path, Existing::Refuse),
+            _ if replace => create(path, Existing::Replace),
+            Found::Unfinished => create(path, Existing::Resume),
+            Found::Other(what) | Found::Damaged(what) => Err(Refused::new(path, what, FIX).into()),
         };
-        return Ok(RunFolder::create(path, existing)?);
     }
     let first = default_path(name);
     for number in 1.. {
@@ -58,23 +56,31 @@ pub fn open(
                 .with_file_name(format!("{}-{n}", first.file_name().unwrap_or_default().to_string_lossy())),
         };
         match look(&path) {
-            Found::Nothing => return Ok(RunFolder::create(path, Existing::Refuse)?),
-            Found::Unfinished if !replace => return Ok(RunFolder::create(path, Existing::Resume)?),
-            Found::Unfinished | Found::Other(_) if replace => {
-                return Ok(RunFolder::create(path, Existing::Replace)?);
-            }
-            Found::Unfinished | Found::Other(_) => {}
+            Found::Nothing => return create(&path, Existing::Refuse),
+            _ if replace => return create(&path, Existing::Replace),
+            Found::Unfinished => return create(&path, Existing::Resume),
+            Found::Damaged(what) => return Err(Refused::new(&path, what, FIX).into()),
+            Found::Other(_) => {}
         }
     }
     unreachable!("some number is free")
 }
 
+const FIX: &str = "give another folder with --out, or write over it with --replace";
+
+fn create(path: &Path, existing: Existing) -> Result<RunFolder> {
+    Ok(RunFolder::create(path, existing)?)
+}
+
 /// For commands that cannot be resumed: whatever is there is something else.
 pub fn anything(path: &Path) -> Found {
-    match path.read_dir().map(|mut entries| entries.next().is_none()) {
-        Ok(true) => Found::Nothing,
-        Ok(false) => Found::Other("there is a run already".into()),
-        Err(_) if path.exists() => Found::Other("this is no folder".into()),
-        Err(_) => Found::Nothing,
+    // What is there and no folder is refused when the folder is made.
+    let Ok(entries) = path.read_dir() else { return Found::Nothing };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    match &names[..] {
+        [] => Found::Nothing,
+        // Nothing but the mark of a run, which is hidden.
+        names if names.iter().all(|name| name.to_string_lossy().starts_with('.')) => Found::Unfinished,
+        _ => Found::Other("there is a run already".into()),
     }
 }

@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Simulate a world, write a loss over what happened, and follow its gradient.
 #[derive(Parser)]
-#[command(name = "pullback", version, max_term_width = 100)]
+#[command(name = "pullback", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Command {
     #[command(subcommand)]
     verb: Verb,
@@ -47,10 +47,22 @@ struct Where {
     replace: bool,
 }
 
-/// Bad input: what the user can mend.
+/// Bad input: what is wrong in the file or on the command line, found before anything was run.
 const BAD_INPUT: u8 = 2;
-/// Everything else that went wrong.
+/// What was run went wrong: numbers that are not finite, derivatives that are wrong, a full disk.
 const FAILED: u8 = 1;
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run that went wrong (numbers that are not finite, a wrong derivative); 2 bad \
+                          input (a file, a name, a folder), of which nothing was run";
+
+/// Prints a line to stdout, also when nobody reads it any more, as after `| head`.
+macro_rules! say {
+    ($($what:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stdout(), $($what)*);
+    }};
+}
+pub(crate) use say;
 
 fn main() -> ExitCode {
     let result = match Command::parse().verb {
@@ -62,7 +74,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {error}");
             ExitCode::from(if is_bad_input(&error) { BAD_INPUT } else { FAILED })
         }
     }
@@ -70,15 +82,14 @@ fn main() -> ExitCode {
 
 /// Is it something that the user wrote?
 fn is_bad_input(error: &anyhow::Error) -> bool {
-    error.is::<pullback_scene::Error>()
+    use pullback_solve::Error;
+    let of_solve = match error.downcast_ref::<Error>() {
+        Some(Error::Description(_) | Error::Engine(_)) => true,
+        Some(Error::Optimiser(error)) => error.is_input(),
+        Some(Error::Rollout(_)) | None => false,
+    };
+    of_solve
+        || error.is::<pullback_scene::Error>()
         || error.is::<pullback_report::FolderError>()
-        || matches!(
-            error.downcast_ref::<pullback_solve::Error>(),
-            Some(pullback_solve::Error::Description(_) | pullback_solve::Error::Engine(_))
-        )
-        || matches!(
-            error.downcast_ref::<pullback_solve::Error>(),
-            Some(pullback_solve::Error::Optimiser(error)) if error.is_input()
-        )
         || error.is::<folder::Refused>()
 }

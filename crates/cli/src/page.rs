@@ -1,22 +1,22 @@
 //! The page of a run: what was asked, what was found, and plots of it.
 
+mod motion;
+
 use std::io::Write;
 
 use anyhow::Result;
-use pullback_report::{Cell, Change, Playback, Plot, Report, RunFolder, Section, Table, human};
-use pullback_scene::{LossKind, Scene};
+use pullback_engine::rollout::Coordinate;
+use pullback_report::{Cell, Change, Plot, Report, RunFolder, Section, Table, human};
+use pullback_scene::Scene;
 use pullback_solve::Problem;
 use pullback_solve::check::{Growth, Health};
 use pullback_solve::optimise::Run;
 
-use crate::audit::TOLERANCE;
 use crate::simulate::{self, Recorded};
 use crate::solution;
 
 /// The page in a run folder.
 pub const FILE: &str = "report.html";
-/// More particles than this are not drawn as paths of their own.
-const MOST_PATHS: usize = 12;
 
 /// The page of `pullback solve`.
 pub fn write_solved(
@@ -29,57 +29,48 @@ pub fn write_solved(
     let (z, best) = run.best();
     let start = problem.variables().start();
     let before = simulate::record_at(problem, &start)?;
-    let norms = problem.full_gradient(z)?.norms.clone();
+    let (norms, grows) = (problem.full_gradient(z)?.norms.clone(), Growth::at(problem, z)?);
+    let parts = parts(problem, &start, z)?;
     let iterations = run.history().last().map_or(0, |record| record.iteration);
-    let counts = run.counts();
-    let stopped = run.stopped().map_or(String::new(), ToString::to_string);
     let report = Report::new(problem.model().name())
         .summary(&[
             ("method", run.method().name().to_owned()),
             ("loss", human(best)),
             ("iterations", iterations.to_string()),
-            (
-                "evaluations",
-                format!(
-                    "{} values, {} gradients, {} Jacobians",
-                    counts.values, counts.gradients, counts.jacobians
-                ),
-            ),
-            ("stopped", stopped),
+            ("evaluations", asked(run)),
+            ("found", counted(problem.variables().len(), "number")),
         ])
         .section("Loss", |s| {
             s.text(&problem.description().scene.description);
             s.plot(&loss_plot(run, comparison));
+            if let Some(reason) = run.stopped() {
+                s.text(&reason.to_string());
+            }
             compare(s, run, comparison);
+            s.table(&parts);
         })
         .section("What changed", |s| {
-            let values = problem.variables().values(z);
-            let change = |(i, after): (usize, &f64)| {
-                let (name, unit) = problem.variables().name(i);
-                Change::new(format!("{name} [{unit}]"), problem.variables().nominal(i), *after)
-            };
-            let changes: Vec<Change> = values.iter().enumerate().map(change).collect();
-            s.changes(&changes);
+            changes(s, problem, &start, z);
         })
-        .section("Motion", |s| motion(s, &problem.description().scene, problem, Some(&before), recorded))
-        .section("Gradients", |s| growth(s, problem, &norms))
-        .file(simulate::TRAJECTORY, None, "times, positions, velocities and controls, for NumPy")
-        .file(solution::HISTORY, None, "every iteration")
-        .file(solution::FILE, None, "the variables that were found");
+        .section("Motion", |s| motion::show(s, problem, Some(&before), recorded))
+        .section("Gradients", |s| growth(s, problem, &grows, &norms));
+    let files = [
+        (simulate::TRAJECTORY, TRAJECTORY_HOLDS),
+        (solution::HISTORY, "every iteration"),
+        (solution::FILE, "the variables that were found"),
+    ];
+    let report = files.into_iter().fold(report, |report, (name, holds)| beside(report, folder, name, holds));
     write(folder, &report)
 }
 
 /// The page of `pullback simulate`.
 pub fn write_simulated(folder: &RunFolder, problem: &mut Problem, recorded: &Recorded) -> Result<()> {
     let scene = &problem.description().scene;
-    let report = Report::new(problem.model().name())
-        .summary(&facts(scene))
-        .section("Motion", |s| {
-            s.text(&scene.description);
-            motion(s, scene, problem, None, recorded);
-        })
-        .file(simulate::TRAJECTORY, None, "times, positions, velocities and controls, for NumPy");
-    write(folder, &report)
+    let report = Report::new(problem.model().name()).summary(&facts(scene)).section("Motion", |s| {
+        s.text(&scene.description);
+        motion::show(s, problem, None, recorded);
+    });
+    write(folder, &beside(report, folder, simulate::TRAJECTORY, TRAJECTORY_HOLDS))
 }
 
 /// The page of `pullback check`.
@@ -90,13 +81,12 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
         .section("Gradient against finite differences", |s| {
             let mut table = Table::new(["variable", "derivative", "difference", "relative error", "verdict"]);
             for audit in &health.audit {
-                let verdict = if audit.error <= TOLERANCE { "right" } else { "WRONG" };
                 table.row([
                     Cell::from(format!("{} [{}]", audit.name, audit.unit)),
                     Cell::from(audit.derivative),
                     Cell::from(audit.difference),
                     Cell::from(audit.error),
-                    Cell::from(verdict),
+                    Cell::from(audit.agreement().to_string()),
                 ]);
             }
             s.table(&table);
@@ -112,7 +102,7 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
                 plot.series("kinetic", &e.times, &e.kinetic).series("potential", &e.times, &e.potential);
             s.plot(&plot.series("total", &e.times, &total));
         })
-        .section("Gradients", |s| growth(s, problem, &health.norms));
+        .section("Gradients", |s| growth(s, problem, &health.growth, &health.norms));
     write(folder, &report)
 }
 
@@ -120,6 +110,27 @@ fn write(folder: &RunFolder, report: &Report) -> Result<()> {
     let html = report.html();
     folder.write(FILE, |out| out.write_all(html.as_bytes()))?;
     Ok(())
+}
+
+const TRAJECTORY_HOLDS: &str = "times, positions, velocities and controls, for NumPy";
+
+/// The page with a file that lies beside it.
+fn beside(report: Report, folder: &RunFolder, name: &str, holds: &str) -> Report {
+    let bytes = folder.path().join(name).metadata().map(|data| data.len()).ok();
+    report.file(name, bytes, holds)
+}
+
+/// 1 number, 2 numbers.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What was asked of the objective, and how often.
+fn asked(run: &Run) -> String {
+    let c = run.counts();
+    let counts = [(c.values, "value"), (c.gradients, "gradient"), (c.jacobians, "Jacobian")];
+    let asked = counts.into_iter().filter(|(count, _)| *count > 0);
+    asked.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
 }
 
 fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
@@ -140,8 +151,11 @@ fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
         run.history().iter().map(|r| (runs(r), r.best)).unzip()
     };
     let (x, y) = series(run);
-    let mut plot =
-        Plot::line("Loss").x("evaluations").y("best loss").log_y().series(run.method().name(), &x, &y);
+    let mut plot = Plot::line("Loss")
+        .x("evaluations of the loss, its gradient or its Jacobian")
+        .y("best loss")
+        .log_y()
+        .series(run.method().name(), &x, &y);
     if let Some((name, other)) = comparison {
         let (x, y) = series(other);
         plot = plot.log_x().series(name, &x, &y);
@@ -168,65 +182,52 @@ fn compare(s: &mut Section, run: &Run, comparison: Option<&(String, Run)>) {
     s.table(&table);
 }
 
-/// Where the particles go: from the side, from above, and in three dimensions.
-fn motion(s: &mut Section, scene: &Scene, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
-    let targets: Vec<(String, [f64; 3])> = problem
-        .description()
-        .losses
-        .iter()
-        .filter_map(|term| match &term.kind {
-            LossKind::Position { of, target, .. } => {
-                Some((format!("target of {}", scene.particle_name(*of)), *target))
-            }
-            LossKind::Velocity { .. } | LossKind::Trajectory { .. } | LossKind::Effort { .. } => None,
-        })
-        .collect();
-    for (title, axes) in [("Seen from the side", [0, 2]), ("Seen from above", [0, 1])] {
-        let names = ["x [m]", "y [m]", "z [m]"];
-        let mut plot = Plot::paths(title).x(names[axes[0]]).y(names[axes[1]]);
-        let path = |recorded: &Recorded, particle: usize| -> Vec<[f64; 2]> {
-            recorded
-                .shown()
-                .map(|t| recorded.position(t, particle))
-                .map(|p| [p[axes[0]], p[axes[1]]])
-                .collect()
-        };
-        for particle in (0..recorded.particles).take(MOST_PATHS) {
-            let name = scene.particle_name(particle);
-            if let Some(before) = before.filter(|_| recorded.particles <= 3) {
-                plot = plot.path(format!("{name}, before"), &path(before, particle));
-            }
-            plot = plot.path(name, &path(recorded, particle));
-        }
-        for (name, target) in &targets {
-            plot = plot.target(name, [target[axes[0]], target[axes[1]]]);
-        }
-        if let Some(ground) = scene.ground.filter(|_| axes[1] == 2) {
-            plot = plot.ground(ground.height);
-        }
-        s.plot(&plot);
+/// More controls than this are plotted, and not listed.
+const MOST_CONTROLS: usize = 30;
+
+/// Each variable before and after.
+fn changes(s: &mut Section, problem: &Problem, start: &[f64], z: &[f64]) {
+    let variables = problem.variables();
+    let (before, after) = (variables.values(start), variables.values(z));
+    let coordinates = variables.coordinates();
+    let is_control = |i: &usize| matches!(coordinates[*i], Coordinate::Control(_));
+    let controls = (0..variables.len()).filter(is_control).count();
+    let listed = (0..variables.len()).filter(|i| controls <= MOST_CONTROLS || !is_control(i));
+    let change = |i: usize| {
+        let (name, unit) = variables.name(i);
+        Change::new(format!("{name} [{unit}]"), before[i], after[i])
+    };
+    let changes: Vec<Change> = listed.map(change).collect();
+    if !changes.is_empty() {
+        s.changes(&changes);
     }
-    if recorded.particles > MOST_PATHS {
-        s.text(&format!("The first {MOST_PATHS} of {} particles.", recorded.particles));
+    if controls > MOST_CONTROLS {
+        s.text(&format!("{controls} numbers of controls: see their plot, and {}.", solution::FILE));
     }
-    let frame =
-        |t: usize| (0..recorded.particles).map(|p| recorded.position(t, p).map(|c| c as f32)).collect();
-    s.playback(&Playback {
-        times: recorded.shown().map(|t| recorded.times[t]).collect(),
-        positions: recorded.shown().map(frame).collect(),
-        lines: scene.springs.iter().flat_map(|springs| springs.ends.clone()).collect(),
-        ground: scene.ground.map(|ground| ground.height),
-        targets: targets.into_iter().map(|(_, target)| target).collect(),
-        names: (0..recorded.particles).map(|p| scene.particle_name(p)).collect(),
-        ..Playback::default()
-    });
+}
+
+/// What each part of the loss comes to, before and after.
+fn parts(problem: &mut Problem, start: &[f64], z: &[f64]) -> Result<Table> {
+    let names: Vec<String> = problem.losses().names().map(str::to_owned).collect();
+    let (before, after) = (problem.parts(start)?, problem.parts(z)?);
+    let mut table = Table::new(["part of the loss", "before", "after"]);
+    for (name, (before, after)) in names.iter().zip(before.into_iter().zip(after)) {
+        table.row([Cell::from(name.as_str()), Cell::from(before), Cell::from(after)]);
+    }
+    Ok(table)
 }
 
 /// How the gradient grows on its way back.
-fn growth(s: &mut Section, problem: &Problem, norms: &[f64]) {
+fn growth(s: &mut Section, problem: &Problem, growth: &Growth, norms: &[f64]) {
     let dt = problem.description().scene.simulation.dt;
     let times: Vec<f64> = (0..norms.len()).map(|t| t as f64 * dt).collect();
-    s.text(&format!("On their way back through time: {}.", Growth::of(norms, dt)));
+    s.text(&format!("On their way back through time: {growth}."));
     let plot = Plot::line("Norm of the gradient by the state").x("time [s]").y("norm").log_y();
-    s.plot(&plot.series("norm", &times, norms));
+    let plot = plot.series("of the loss", &times, norms);
+    s.plot(&plot.series("of its last measurement", &times, &growth.norms));
+    s.text(
+        "The rate is that of the last measurement alone, for a state that is not held in place: what is measured on the \
+         way hides it. A norm that falls to the left means that early states hardly matter, one that rises that they \
+         matter more than anyone can know them.",
+    );
 }

@@ -5,10 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use pullback_engine::Model;
 use pullback_engine::names::Layout;
 use pullback_report::human;
-use pullback_scene as scene;
+use pullback_solve::Problem;
+
+use crate::folder::Refused;
+use crate::{say, simulate};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -19,24 +21,27 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let source = scene::Source::read(&arguments.file)?;
-    let scene = scene::Scene::from_source(&source)?;
-    let model = Model::new(&scene).map_err(pullback_solve::Error::from)?;
+    let problem = Problem::new(simulate::simulation(&arguments.file)?)?;
+    let model = problem.model();
     let pattern = arguments.pattern.as_deref().unwrap_or("*");
     let mut rows = vec![["name", "value", "unit", "range", "what it is"].map(str::to_owned).to_vec()];
     list(&mut rows, model.params_layout(), model.params().values(), "", pattern);
     list(&mut rows, model.state_layout(), model.state().values(), "initial.", pattern);
     list(&mut rows, model.control_layout(), &model.controls(1), "control.", pattern);
     if rows.len() == 1 {
-        println!("no name matches `{pattern}`; `pullback params {}` lists all", arguments.file.display());
-        return Ok(ExitCode::SUCCESS);
+        let what = format!("no name matches `{pattern}`");
+        let fix = format!(
+            "`pullback params {}` lists all names; `*` stands for anything",
+            arguments.file.display()
+        );
+        return Err(Refused::new(&arguments.file, what, fix).into());
     }
     let widths: Vec<usize> =
         (0..5).map(|c| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0)).collect();
     for row in rows {
         let cell = |(c, text): (usize, &String)| format!("{text:<width$}", width = widths[c]);
         let line: Vec<String> = row.iter().enumerate().map(cell).collect();
-        println!("{}", line.join("  ").trim_end());
+        say!("{}", line.join("  ").trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }

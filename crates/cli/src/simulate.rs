@@ -10,7 +10,7 @@ use pullback_scene as scene;
 use pullback_solve::Problem;
 use pullback_solve::optimise::Run;
 
-use crate::{Where, folder, page};
+use crate::{Where, folder, page, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -49,6 +49,12 @@ impl Recorded {
         [self.states[at], self.states[at + 1], self.states[at + 2]]
     }
 
+    /// Velocity of a particle at a moment [m/s].
+    pub fn velocity(&self, moment: usize, particle: usize) -> [f64; 3] {
+        let at = moment * 6 * self.particles + 3 * (self.particles + particle);
+        [self.states[at], self.states[at + 1], self.states[at + 2]]
+    }
+
     /// The moments that a plot shows.
     pub fn shown(&self) -> impl Iterator<Item = usize> + Clone {
         let every = self.len().div_ceil(MOST_SHOWN).max(1);
@@ -65,11 +71,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
     let folder = folder::open(&format!("{name}-simulated"), out.as_deref(), *replace, folder::anything)?;
-    write_trajectory(&folder, &problem, &recorded)?;
+    write_trajectory(&folder, &recorded)?;
     page::write_simulated(&folder, &mut problem, &recorded)?;
     let steps = recorded.len() - 1;
-    println!("{name}: {steps} steps in {seconds:.3} s ({:.2} us a step)", 1e6 * seconds / steps as f64);
-    println!("report: {}", folder.path().join(page::FILE).display());
+    say!("{name}: {steps} steps in {seconds:.3} s ({:.2} us a step)", 1e6 * seconds / steps as f64);
+    say!("report: {}", folder.path().join(page::FILE).display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,13 +110,12 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
 }
 
 /// `time` (T + 1), `position` and `velocity` (T + 1, particles, 3), `control` (T, numbers).
-pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Recorded) -> Result<()> {
+pub fn write_trajectory(folder: &RunFolder, recorded: &Recorded) -> Result<()> {
     let (moments, n) = (recorded.len(), recorded.particles);
     let half = |velocity: bool| {
         let from = if velocity { 3 * n } else { 0 };
         (0..moments).flat_map(move |t| (0..3 * n).map(move |i| t * 6 * n + from + i))
     };
-    let _ = problem;
     folder.write(TRAJECTORY, |out| -> Result<(), NpzError> {
         let mut npz = NpzWriter::new(out);
         npz.array("time", &[moments], recorded.times.iter().copied())?;

@@ -48,10 +48,12 @@ pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run) -> Resul
         writeln!(out, "iterations = {}", run.history().last().map_or(0, |record| record.iteration))?;
         let stopped = run.stopped().map_or("not yet".to_owned(), ToString::to_string);
         writeln!(out, "stopped = {}", text(&stopped))?;
-        for (i, value) in problem.variables().values(z).into_iter().enumerate() {
-            let (name, unit) = problem.variables().name(i);
+        let variables = problem.variables();
+        let (values, before) = (variables.values(z), variables.values(&variables.start()));
+        for (i, value) in values.into_iter().enumerate() {
+            let (name, unit) = variables.name(i);
             writeln!(out, "\n[[variables]]\nname = {}\nunit = {}", text(name), text(unit))?;
-            writeln!(out, "value = {}\nbefore = {}", number(value), number(problem.variables().nominal(i)))?;
+            writeln!(out, "value = {}\nbefore = {}", number(value), number(before[i]))?;
         }
         Ok(())
     })?;

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use pullback_engine::names::nearest;
 use pullback_report::human;
 use pullback_scene as scene;
 use pullback_solve::Problem;
-use pullback_solve::optimise::{Method, Run};
+use pullback_solve::optimise::{Error, Method, Run};
 
 use crate::folder::{self, Found};
-use crate::{Where, optimise, page, simulate, solution};
+use crate::{Where, optimise, page, say, simulate, solution};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -21,6 +22,9 @@ pub struct Arguments {
     /// Solve the problem by another method as well, and show both in the report
     #[arg(long, value_name = "METHOD")]
     compare: Option<String>,
+    /// The most evaluations of the comparison; by default 100 times those of the first, and 20000 at least
+    #[arg(long, value_name = "NUMBER", requires = "compare")]
+    compare_evaluations: Option<usize>,
     /// Threads for Jacobians; 0 for one per core
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -36,8 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut problem = Problem::new(scene::Problem::load(&arguments.place.file)?)?;
     problem.set_threads(arguments.threads);
     let other = arguments.compare.as_deref().map(method).transpose()?;
-    // A problem that cannot be begun leaves no folder behind.
+    // A problem that cannot be begun leaves no folder behind, and neither does one that blows up at its start.
     problem.begin()?;
+    let start = problem.variables().start();
+    problem.watch(&start, |_| ())?;
     let name = problem.description().scene.name.clone();
     let look = |path: &Path| look(path, &problem.fingerprint());
     let folder = folder::open(&name, arguments.place.out.as_deref(), arguments.place.replace, look)?;
@@ -49,16 +55,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = problem.description().optimiser.method;
     let (mut run, resumed) = optimise::begin(&problem, chosen, &state)?;
     if resumed {
-        println!("going on after iteration {}", run.history().last().map_or(0, |record| record.iteration));
+        say!("going on after iteration {}", run.history().last().map_or(0, |record| record.iteration));
     }
     optimise::finish(&mut problem, &mut run, &state, &name, None)?;
     let comparison = match other {
         None => None,
-        Some(other) => Some(compare(&mut problem, &run, other, folder.path())?),
+        Some(other) => {
+            let counts = run.counts();
+            let most = PATIENCE * (counts.values + counts.gradients + counts.jacobians);
+            let most = arguments.compare_evaluations.unwrap_or(most.max(LEAST_EVALUATIONS));
+            Some(compare(&mut problem, &run, other, folder.path(), most)?)
+        }
     };
     let seconds = start.elapsed().as_secs_f64();
     let recorded = simulate::record(&mut problem, &run)?;
-    simulate::write_trajectory(&folder, &problem, &recorded)?;
+    simulate::write_trajectory(&folder, &recorded)?;
     solution::write_history(&folder, &run)?;
     solution::write_solution(&folder, &problem, &run)?;
     page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded)?;
@@ -70,25 +81,35 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn method(name: &str) -> Result<Method> {
     let found = Method::ALL.into_iter().find(|method| method.name() == name);
     found.ok_or_else(|| {
-        let names: Vec<&str> = Method::ALL.iter().map(Method::name).collect();
+        let names: Vec<String> = Method::ALL.iter().map(|method| method.name().to_owned()).collect();
         let what = format!("there is no method `{name}`");
-        folder::Refused::new(Path::new("--compare"), what, format!("the methods are {}", names.join(", ")))
-            .into()
+        let fix = match nearest(name, names.clone()).first() {
+            Some(near) => format!("did you mean `{near}`? The methods are {}", names.join(", ")),
+            None => format!("the methods are {}", names.join(", ")),
+        };
+        folder::Refused::new(Path::new("--compare"), what, fix).into()
     })
 }
 
-fn compare(problem: &mut Problem, first: &Run, method: Method, folder: &Path) -> Result<(String, Run)> {
+/// Solves by another method, with at most so many evaluations.
+fn compare(
+    problem: &mut Problem,
+    first: &Run,
+    method: Method,
+    folder: &Path,
+    most: usize,
+) -> Result<(String, Run)> {
     let name = method.name().to_owned();
     let state = folder.join(format!("state-{name}.json"));
-    let (mut run, _) = optimise::begin(problem, method, &state)?;
-    let mut stopping = run.stopping().clone();
-    // It may stop where the first has arrived, or when it has tried much longer.
-    stopping.target = Some(first.best().1 * (1.0 + 1e-6) + f64::MIN_POSITIVE);
-    stopping.iterations = usize::MAX;
-    run.set_stopping(stopping)?;
-    let counts = first.counts();
-    let most = PATIENCE * (counts.values + counts.gradients + counts.jacobians);
-    optimise::finish(problem, &mut run, &state, &name, Some(most.max(LEAST_EVALUATIONS)))?;
+    let (mut run, resumed) = optimise::begin(problem, method, &state)?;
+    if !resumed {
+        let mut stopping = run.stopping().clone();
+        // It may stop where the first has arrived, or when it has tried much longer.
+        stopping.target = Some(first.best().1 * (1.0 + 1e-6) + f64::MIN_POSITIVE);
+        stopping.iterations = usize::MAX;
+        run.set_stopping(stopping)?;
+    }
+    optimise::finish(problem, &mut run, &state, &name, Some(most))?;
     Ok((name, run))
 }
 
@@ -101,7 +122,10 @@ fn look(path: &Path, fingerprint: &str) -> Found {
     match Run::load(&state, fingerprint) {
         Ok(run) if run.stopped().is_none() || !path.join(page::FILE).exists() => Found::Unfinished,
         Ok(_) => Found::Other("a run of this problem, which is finished".into()),
-        Err(error) => Found::Other(error.to_string()),
+        Err(Error::OtherProblem { .. }) => {
+            Found::Other("a run of another problem, or of another version of this one".into())
+        }
+        Err(error) => Found::Damaged(error.to_string()),
     }
 }
 
@@ -119,27 +143,28 @@ fn summary(problem: &Problem, run: &Run, comparison: Option<&(String, Run)>, sec
     let (z, best) = run.best();
     let iterations = run.history().last().map_or(0, |record| record.iteration);
     let first = run.history().first().map_or(f64::NAN, |record| record.value);
-    println!(
+    say!(
         "{}: loss {} -> {} in {iterations} iterations, {seconds:.1} s",
         problem.model().name(),
         human(first),
         human(best)
     );
     if let Some(reason) = run.stopped() {
-        println!("stopped: {reason}");
+        say!("stopped: {reason}");
     }
-    let values = problem.variables().values(z);
+    let variables = problem.variables();
+    let (values, before) = (variables.values(z), variables.values(&variables.start()));
     const SHOWN: usize = 12;
     for (i, value) in values.iter().enumerate().take(SHOWN) {
         let (name, unit) = problem.variables().name(i);
-        println!("  {name} = {} {unit}  (was {})", human(*value), human(problem.variables().nominal(i)));
+        say!("  {name} = {} {unit}  (was {})", human(*value), human(before[i]));
     }
     if values.len() > SHOWN {
-        println!("  and {} more in {}", values.len() - SHOWN, folder.join(solution::FILE).display());
+        say!("  and {} more in {}", values.len() - SHOWN, folder.join(solution::FILE).display());
     }
     if let Some((name, other)) = comparison {
         let (a, b) = (run.counts(), other.counts());
-        println!(
+        say!(
             "{name}: loss {} with {} evaluations, against {} values, {} gradients and {} Jacobians",
             human(other.best().1),
             b.values + b.gradients + b.jacobians,
@@ -148,5 +173,5 @@ fn summary(problem: &Problem, run: &Run, comparison: Option<&(String, Run)>, sec
             a.jacobians
         );
     }
-    println!("report: {}", folder.join(page::FILE).display());
+    say!("report: {}", folder.join(page::FILE).display());
 }

@@ -1,10 +1,10 @@
 //! Is a problem healthy? Its gradient against finite differences, its energy, and how gradients grow on their way back.
 
-use pullback_engine::Energy;
+use pullback_engine::{Energy, Gradient};
 
 use crate::Error;
-use crate::optimise::Objective;
-use crate::problem::Problem;
+use crate::optimise::{Failure, Objective};
+use crate::problem::{Problem, by};
 
 /// What a check found.
 #[derive(Clone, Debug)]
@@ -34,6 +34,43 @@ pub struct Audit {
     pub difference: f64,
     /// |derivative - difference|, relative to the largest derivative times the sizes of the variables.
     pub error: f64,
+    /// How far differences with other steps are from this one, in the same measure.
+    pub doubt: f64,
+}
+
+/// A derivative that is further from its difference than this, relative to the largest, is wrong.
+pub const TOLERANCE: f64 = 1e-5;
+
+/// What an audit comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// Derivative and difference agree.
+    Right,
+    /// They do not, and differences agree among themselves.
+    Wrong,
+    /// Differences do not agree among themselves: there is a kink, or the derivative is lost in rounding.
+    Unclear,
+}
+
+impl Audit {
+    /// What it comes to.
+    pub fn agreement(&self) -> Agreement {
+        match self.error {
+            error if error <= TOLERANCE => Agreement::Right,
+            error if error > TOLERANCE + 2.0 * self.doubt => Agreement::Wrong,
+            _ => Agreement::Unclear,
+        }
+    }
+}
+
+impl std::fmt::Display for Agreement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Agreement::Right => "right",
+            Agreement::Wrong => "WRONG",
+            Agreement::Unclear => "unclear",
+        })
+    }
 }
 
 /// The energy over a rollout.
@@ -60,10 +97,12 @@ pub struct Growth {
     pub rate: f64,
     /// The factor in one step.
     pub per_step: f64,
-    /// The factor over the whole rollout.
+    /// The factor over the whole way, exp(λ T).
     pub total: f64,
     /// What that means.
     pub verdict: Verdict,
+    /// The norm of the cotangent of each state, from the first to the last, of the numbers that are not held in place.
+    pub norms: Vec<f64>,
 }
 
 /// What the growth of gradients means.
@@ -84,36 +123,56 @@ const TOO_MUCH: f64 = 1e6;
 /// The most variables whose differences are taken.
 const MOST_AUDITED: usize = 64;
 
+/// The part of the way back that is left out of the fit. The first cotangents turn from what is measured towards what
+/// grows most (or dies out last), and say nothing about its rate.
+const TRANSIENT: f64 = 0.2;
+
 impl Growth {
-    /// From norms of cotangents, from the first state to the last, `dt` apart.
-    pub fn of(norms: &[f64], dt: f64) -> Growth {
-        // The way back begins where the loss does.
-        let points: Vec<(f64, f64)> = norms
+    /// From the norms of cotangents that have one source, from the first state to the last, `dt` apart.
+    pub fn of(norms: Vec<f64>, dt: f64) -> Growth {
+        // The way back begins where something is measured, and ends where nothing is left.
+        let way: Vec<(f64, f64)> = norms
             .iter()
             .rev()
             .enumerate()
-            .filter(|(_, norm)| **norm > 0.0 && norm.is_finite())
+            .filter(|(_, norm)| norm.is_normal())
             .map(|(i, norm)| (i as f64 * dt, norm.ln()))
             .collect();
-        let rate = slope(&points);
-        let span = match (points.first(), points.last()) {
-            (Some(first), Some(last)) => last.0 - first.0,
-            _ => 0.0,
+        let (begin, end) = match (way.first(), way.last()) {
+            (Some(first), Some(last)) => (first.0, last.0),
+            _ => (0.0, 0.0),
         };
-        let total = (rate * span).exp();
+        let settled = begin + TRANSIENT * (end - begin);
+        let points: Vec<(f64, f64)> = way.into_iter().filter(|(t, _)| *t >= settled).collect();
+        let rate = slope(&points);
+        let total = (rate * (end - begin)).exp();
         let verdict = match total {
-            _ if points.is_empty() => Verdict::Zero,
             total if total > TOO_MUCH => Verdict::Exploding,
             total if total < 1.0 / TOO_MUCH => Verdict::Vanishing,
             _ => Verdict::Steady,
         };
-        Growth { rate, per_step: (rate * dt).exp(), total, verdict }
+        Growth { rate, per_step: (rate * dt).exp(), total, verdict, norms }
+    }
+
+    /// Of a problem at z: of what its last measurement sees, and of nothing that is measured on the way.
+    pub fn at(problem: &mut Problem, z: &[f64]) -> Result<Growth, Error> {
+        let coordinates = problem.variables().coordinates();
+        let reaches = |gradient: &Gradient| coordinates.iter().any(|c| by(gradient, *c) != 0.0);
+        let dt = problem.description().scene.simulation.dt;
+        let (growth, last) = {
+            let (gradient, norms) = problem.last_measured(z)?;
+            (Growth::of(norms, dt), reaches(gradient))
+        };
+        if last || reaches(problem.full_gradient(z)?) {
+            return Ok(growth);
+        }
+        Ok(Growth { verdict: Verdict::Zero, ..growth })
     }
 }
 
 impl std::fmt::Display for Growth {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Growth { rate, per_step, total, verdict } = self;
+        let Growth { rate, per_step, total, verdict, .. } = self;
         let figures =
             format!("{rate:+.3} 1/s, a factor {per_step:.4} in a step, {total:.2e} over the rollout");
         match verdict {
@@ -146,57 +205,118 @@ pub fn check(problem: &mut Problem, z: &[f64]) -> Result<Health, Error> {
         let gradient = problem.full_gradient(z)?;
         (gradient.norms.clone(), gradient.value())
     };
-    let dt = problem.description().scene.simulation.dt;
     Ok(Health {
         audit: audit(problem, z)?,
         energy: energy(problem, z)?,
-        growth: Growth::of(&norms, dt),
+        growth: Growth::at(problem, z)?,
         norms,
         value,
     })
 }
 
-/// Differences of a few variables, spread over all, each with the best of several steps.
+/// Differences of a few variables, spread over all.
 fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
     let n = z.len();
     let mut gradient = vec![0.0; n];
-    problem.gradient(z, &mut gradient).map_err(failed)?;
+    let value = problem.gradient(z, &mut gradient).map_err(failed)?;
     let scale = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
     let slopes = problem.variables().slopes(z);
     let every = n.div_ceil(MOST_AUDITED).max(1);
     let mut audits = Vec::new();
     for i in (0..n).step_by(every) {
-        let mut best = f64::INFINITY;
-        let mut difference = f64::NAN;
-        for h in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
-            let Ok(found) = central(problem, z, i, h) else { continue };
-            if (found - gradient[i]).abs() < best {
-                (best, difference) = ((found - gradient[i]).abs(), found);
-            }
-        }
+        let Some((difference, doubt)) = difference(problem, z, i, value, NEGLIGIBLE * scale)? else {
+            continue;
+        };
         let (name, unit) = problem.variables().name(i);
+        let relative = |error: f64| if scale > 0.0 { error / scale } else { error };
         audits.push(Audit {
             name: name.to_owned(),
             unit: unit.to_owned(),
             derivative: gradient[i] / slopes[i],
             difference: difference / slopes[i],
-            error: if scale > 0.0 { best / scale } else { best },
+            error: relative((difference - gradient[i]).abs()),
+            doubt: relative(doubt),
         });
     }
     Ok(audits)
 }
 
-/// (f(z + h) - f(z - h)) / 2h, with f by the values alone: bounds are not kept, so that z on a bound has a difference.
-fn central(problem: &mut Problem, z: &[f64], i: usize, h: f64) -> Result<f64, Error> {
-    let mut moved = z.to_vec();
-    moved[i] = z[i] + h;
-    let above = problem.value(&moved).map_err(failed)?;
-    moved[i] = z[i] - h;
-    let below = problem.value(&moved).map_err(failed)?;
-    Ok((above - below) / (2.0 * h))
+/// Two differences that agree so well are not improved by smaller steps.
+const AGREED: f64 = 1e-9;
+
+/// Half units in the last place of the loss that a difference may be off.
+const ROUNDING: f64 = 8.0;
+/// Derivatives below this part of the largest need no digits of their own.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// The derivative by z_i from differences with smaller and smaller steps, and how far the next is from it: where two of
+/// them agree best, relative to their size (or to `least`), between too long (curvature) and too short (rounding). The
+/// derivative by the pullback has no say in it. `None`: there is no room for differences.
+fn difference(
+    problem: &mut Problem,
+    z: &[f64],
+    i: usize,
+    value: f64,
+    least: f64,
+) -> Result<Option<(f64, f64)>, Error> {
+    let relative = |found: f64, apart: f64| apart / found.abs().max(least).max(f64::MIN_POSITIVE);
+    let mut best: Option<(f64, f64)> = None;
+    let (mut last, mut last_better): (Option<f64>, Option<f64>) = (None, None);
+    // From 0.1 to 1e-10, each √10 times shorter.
+    for h in (0..19).map(|k| 10_f64.powf(-1.0 - 0.5 * f64::from(k))) {
+        let found = match difference_with(problem, z, i, value, h) {
+            Err(failure @ Failure::Fatal(_)) => return Err(failed(failure)),
+            // Too far away there may be no value.
+            Err(_) => continue,
+            Ok(found) => found,
+        };
+        let Some(found) = found else { continue };
+        // Two differences with errors ~ h² give one without (Richardson 1911): D(h/√10) + (D(h/√10) - D(h)) / 9.
+        let better = last.map(|last| found + (found - last) / 9.0);
+        last = Some(found);
+        if let (Some(better), Some(last_better)) = (better, last_better) {
+            // Two that agree by chance are still no better than the digits of the loss.
+            let rounding = ROUNDING * f64::EPSILON * value.abs() / h;
+            let apart = (better - last_better).abs().max(rounding);
+            if best.is_none_or(|(best, doubt)| relative(better, apart) < relative(best, doubt)) {
+                best = Some((better, apart));
+            }
+        }
+        last_better = better;
+        if best.is_some_and(|(best, doubt)| relative(best, doubt) <= AGREED) {
+            break;
+        }
+    }
+    Ok(best)
 }
 
-fn failed(failure: crate::optimise::Failure) -> Error {
+/// (f(z + h) - f(z - h)) / 2h; at a bound (4 f(z + h) - 3 f(z) - f(z + 2h)) / 2h, or its mirror image; `None` where there
+/// is no room for either.
+fn difference_with(
+    problem: &mut Problem,
+    z: &[f64],
+    i: usize,
+    value: f64,
+    h: f64,
+) -> Result<Option<f64>, Failure> {
+    let bounds = problem.variables().bounds();
+    let room = |by: f64| (bounds.lower()[i]..=bounds.upper()[i]).contains(&(z[i] + by));
+    let mut at = |by: f64| {
+        let mut moved = z.to_vec();
+        moved[i] += by;
+        problem.value(&moved)
+    };
+    if room(h) && room(-h) {
+        return Ok(Some((at(h)? - at(-h)?) / (2.0 * h)));
+    }
+    let inwards = if room(2.0 * h) { h } else { -h };
+    if !room(2.0 * inwards) {
+        return Ok(None);
+    }
+    Ok(Some((4.0 * at(inwards)? - 3.0 * value - at(2.0 * inwards)?) / (2.0 * inwards)))
+}
+
+fn failed(failure: Failure) -> Error {
     Error::Optimiser(crate::optimise::Error::from(failure))
 }
 

@@ -9,6 +9,9 @@ pub enum Error {
     /// The engine cannot run it.
     #[error(transparent)]
     Engine(#[from] pullback_engine::Error),
+    /// A rollout went wrong: a number that is not finite, an implicit step without a solution.
+    #[error(transparent)]
+    Rollout(Box<pullback_scene::Error>),
     /// The optimiser cannot go on.
     #[error(transparent)]
     Optimiser(#[from] crate::optimise::Error),

@@ -9,6 +9,8 @@
 
 mod kernel;
 
+use std::cell::RefCell;
+
 use pullback_engine::Model;
 use pullback_engine::rollout::{Bars, Loss, Moment, Tangent};
 use pullback_scene::{Invalid, LossKind, LossTerm, Scene, Track, When};
@@ -74,7 +76,8 @@ impl Losses {
                     let index = |t: &Track| state(t.particle, t.velocity, t.axis);
                     let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
                     let rows = data.rows.iter().map(row).collect();
-                    let name = format!("trajectory in {}", file.display());
+                    let name =
+                        format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
                     (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
                 }
                 LossKind::Effort { actuator } => {
@@ -155,6 +158,17 @@ impl Losses {
                     Number::Control(i) => tangent.control[i],
                 });
         });
+    }
+
+    /// The last measurement as a loss of its own; `moves` says which numbers of the state are not held in place.
+    pub(crate) fn last_measured<'a>(&'a self, moves: &'a [bool]) -> LastMeasured<'a> {
+        let measures = |step: &usize| {
+            let mut found = false;
+            self.each(*step, &mut |_, number, _| found |= matches!(number, Number::State(_)));
+            found
+        };
+        let norms = RefCell::new(vec![0.0; self.steps + 1]);
+        LastMeasured { losses: self, step: (0..=self.steps).rev().find(measures), moves, norms }
     }
 
     /// Residual number `k` as a loss of its own.
@@ -254,5 +268,38 @@ impl Loss for OneResidual<'_> {
                 k += 1;
             });
         }
+    }
+}
+
+/// What the last measurement of the state sees, Σ factor x over its numbers: a linear loss with one source, so that its
+/// cotangents tell how what is measured depends on what was earlier, and nothing of how well it fits.
+///
+/// Where only losses of one's own measure the state, it is what these say at the end.
+pub(crate) struct LastMeasured<'a> {
+    losses: &'a Losses,
+    step: Option<usize>,
+    moves: &'a [bool],
+    /// The norm of the cotangent of each state, of the numbers that move. What is held in place has a cotangent too, as
+    /// an anchor has, but it is no part of the motion, and neither grows nor dies out.
+    pub(crate) norms: RefCell<Vec<f64>>,
+}
+
+impl Loss for LastMeasured<'_> {
+    fn value(&self, _: &Moment<'_>) -> f64 {
+        0.0
+    }
+
+    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
+        match self.step {
+            Some(step) if step == moment.step => self.losses.each(step, &mut |factor, number, _| {
+                if let Number::State(i) = number {
+                    bars.state[i] += factor;
+                }
+            }),
+            None if moment.last => self.losses.others.iter().for_each(|loss| loss.pullback(moment, bars)),
+            Some(_) | None => {}
+        }
+        let moving = bars.state.iter().zip(self.moves).filter(|(_, moves)| **moves);
+        self.norms.borrow_mut()[moment.step] = moving.map(|(bar, _)| bar * bar).sum::<f64>().sqrt();
     }
 }

@@ -96,7 +96,22 @@ impl Problem {
     /// The gradient of the loss by everything at z.
     pub fn full_gradient(&mut self, z: &[f64]) -> Result<&Gradient, Error> {
         self.variables.apply(z, &mut self.point);
-        Ok(self.rollout.gradient(&self.point.start(), &self.losses)?)
+        let gradient = self.rollout.gradient(&self.point.start(), &self.losses);
+        gradient.map_err(|error| place(&self.description, error))
+    }
+
+    /// The derivatives of what the last measurement sees, and nothing else, at z; and the norm of the cotangent of each
+    /// state, of what moves.
+    pub(crate) fn last_measured(&mut self, z: &[f64]) -> Result<(&Gradient, Vec<f64>), Error> {
+        self.variables.apply(z, &mut self.point);
+        let scene = &self.description.scene;
+        let moves = scene.particles.iter().flat_map(|group| group.fixed.iter().flatten().map(|fixed| !fixed));
+        let moves: Vec<bool> = moves.collect();
+        // Positions, then velocities.
+        let moves = [moves.clone(), moves].concat();
+        let last = self.losses.last_measured(&moves);
+        let gradient = self.rollout.gradient(&self.point.start(), &last);
+        Ok((gradient.map_err(|error| place(&self.description, error))?, last.norms.into_inner()))
     }
 
     /// Shows each moment of the rollout at z.
@@ -106,7 +121,21 @@ impl Problem {
         see: impl FnMut(&pullback_engine::rollout::Moment<'_>),
     ) -> Result<(), Error> {
         self.variables.apply(z, &mut self.point);
-        Ok(self.rollout.watch(&self.point.start(), see)?)
+        let watched = self.rollout.watch(&self.point.start(), see);
+        watched.map_err(|error| place(&self.description, error))
+    }
+
+    /// What each sum of squares of the loss comes to at z, in the order of [`Losses::names`].
+    pub fn parts(&mut self, z: &[f64]) -> Result<Vec<f64>, Error> {
+        self.variables.apply(z, &mut self.point);
+        let losses = &self.losses;
+        let mut sums = vec![0.0; losses.names().count()];
+        let add = |moment: &pullback_engine::rollout::Moment<'_>| {
+            sums.iter_mut().zip(losses.parts(moment)).for_each(|(sum, part)| *sum += part);
+        };
+        let watched = self.rollout.watch(&self.point.start(), add);
+        watched.map_err(|error| place(&self.description, error))?;
+        Ok(sums)
     }
 
     /// A minimisation with the optimiser of the problem, at its start.
@@ -276,13 +305,17 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         EngineError::Scene(invalid) => return Error::Description(Box::new(source.attach(invalid.clone()))),
         EngineError::Budget { needed, .. } => (
             "simulation.memory",
-            format!("give it a budget of at least {needed}, or take {{ binomial = 10 }}"),
+            format!("take {{ budget = \"{needed} B\" }} or more, or {{ binomial = 10 }}"),
         ),
         EngineError::Reversible(_) if description.scene.simulation.memory == scene::Memory::Reversible => {
             ("simulation.memory", "take another memory, or make the scene reversible".to_owned())
         }
         EngineError::Reversible(_) => {
             ("simulation.integrator", "take another integrator, or leave these forces out".to_owned())
+        }
+        EngineError::NotFinite { .. } | EngineError::NotConverged { .. } | EngineError::Singular { .. } => {
+            let fix = "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many";
+            return Error::Rollout(Box::new(source.error("simulation.dt", error.to_string(), fix)));
         }
         _ => return Error::Engine(error),
     };

@@ -1,6 +1,6 @@
 //! Variables: which numbers of a rollout's start an optimiser may change, and how its own vector z stands for them.
 
-use pullback_engine::names::{Layout, Quantity};
+use pullback_engine::names::{Layout, NameError, Quantity};
 use pullback_engine::rollout::Coordinate;
 use pullback_engine::{Model, Start};
 use pullback_scene::{Bounds as Keeping, Invalid, Variable};
@@ -193,7 +193,7 @@ struct Found {
 
 fn find(model: &Model, steps: usize, name: &str) -> Result<Vec<Found>, Invalid> {
     let in_layout = |layout: &Layout, pattern: &str, prefix: &str, at: &dyn Fn(usize) -> Coordinate| {
-        let ranges = layout.select(pattern).map_err(|error| unknown(model, name, &error.to_string()))?;
+        let ranges = layout.select(pattern).map_err(|error| unknown(model, name, prefix, error))?;
         let number = |i: usize| Found {
             name: format!("{prefix}{}", layout.name_of(i)),
             quantity: layout.quantity_of(i).cloned().unwrap_or_else(|| Quantity::new("1", "")),
@@ -218,16 +218,27 @@ fn find(model: &Model, steps: usize, name: &str) -> Result<Vec<Found>, Invalid> 
     in_layout(model.params_layout(), name, "", &Coordinate::Param)
 }
 
-fn unknown(model: &Model, name: &str, why: &str) -> Invalid {
-    // The user may have meant a state or a control.
-    let fix = if model.state_layout().select(name).is_ok() {
-        format!("the initial state is `initial.{name}`")
-    } else if model.control_layout().select(name).is_ok() {
-        format!("controls are `control.{name}`")
-    } else {
-        "`pullback params FILE` lists all names".to_owned()
+/// No number has this name, or none with this index.
+fn unknown(model: &Model, name: &str, prefix: &str, error: NameError) -> Invalid {
+    const LIST: &str = "`pullback params FILE` lists all names";
+    let nearest = match error {
+        NameError::Unknown { nearest, .. } => nearest,
+        error => return Invalid::new("name", error.to_string(), LIST),
     };
-    Invalid::new("name", why, fix)
+    // The user may have meant a state or a control.
+    let fix = if prefix.is_empty() && model.state_layout().select(name).is_ok() {
+        format!("the initial state is `initial.{name}`")
+    } else if prefix.is_empty() && model.control_layout().select(name).is_ok() {
+        format!("controls are `control.{name}`")
+    } else if nearest.is_empty() {
+        LIST.to_owned()
+    } else {
+        // Controls of a step are called control[3].thruster.force, and all of them control.thruster.force.
+        let prefix = if prefix.starts_with("control[") { "control." } else { prefix };
+        let names: Vec<String> = nearest.iter().map(|near| format!("`{prefix}{near}`")).collect();
+        format!("did you mean {}? {LIST}", names.join(" or "))
+    };
+    Invalid::new("name", format!("nothing that may change is called `{name}`"), fix)
 }
 
 fn start_values(
@@ -265,27 +276,41 @@ fn number(
     let least = if found.quantity.lower == f64::MIN_POSITIVE { 1e-6 * size } else { found.quantity.lower };
     let lower = variable.lower.unwrap_or(least).max(found.quantity.lower);
     let upper = variable.upper.unwrap_or(f64::INFINITY).min(found.quantity.upper);
-    let range = |what: String, fix: &str| Err(Invalid::new(format!("{path}.lower"), what, fix));
+    // The key of the file that is in the way.
+    let at = |key: &str, what: String, fix: &str| Err(Invalid::new(format!("{path}.{key}"), what, fix));
+    let bound = |too_low: bool| match (too_low, variable.lower, variable.upper) {
+        (true, Some(_), _) => "lower",
+        (false, _, Some(_)) => "upper",
+        (_, _, _) if variable.start.is_some() => "start",
+        (_, _, _) => "name",
+    };
     if lower > upper {
-        let what = format!("nothing is between {lower} and {upper} for `{}`", found.name);
-        return range(what, "widen the bounds");
+        let what = format!("nothing is between {lower:?} and {upper:?} for `{}`", found.name);
+        return at(bound(variable.upper.is_none()), what, "widen the bounds");
     }
     let inside = match variable.bounds {
         Keeping::Project => start >= lower && start <= upper,
         Keeping::Transform => start > lower && start < upper,
     };
     if !inside {
+        let strictly = if variable.bounds == Keeping::Transform { "strictly " } else { "" };
         let what = format!(
-            "the search for `{}` starts at {start}, which is not between {lower} and {upper}",
-            found.name
+            "the search for `{}` starts at {start:?}, which is not {strictly}{}",
+            found.name,
+            match (lower, upper) {
+                (lower, f64::INFINITY) => format!("above {lower:?}"),
+                (f64::NEG_INFINITY, upper) => format!("below {upper:?}"),
+                (lower, upper) => format!("between {lower:?} and {upper:?}"),
+            }
         );
-        return range(what, "widen the bounds, or give another `start`");
+        let key = if variable.start.is_some() { "start" } else { bound(start <= lower) };
+        return at(key, what, "widen the bounds, or give another `start`");
     }
     let map = match variable.bounds {
         Keeping::Project => Map::Scaled { size },
         Keeping::Transform => match Transform::within(lower, upper, size) {
             Ok(transform) => Map::Transformed(transform),
-            Err(error) => return range(error.to_string(), "give a bound that can be kept"),
+            Err(error) => return at("bounds", error.to_string(), "give bounds that can be kept"),
         },
     };
     Ok(Number {

@@ -5,7 +5,7 @@ use optimise_problems::*;
 use pullback_solve::optimise::{Bounds, Error, Failure, Method, Objective, Reason, Run, Stopping};
 
 fn start(method: &Method, stopping: Stopping) -> Run {
-    Run::new(method.clone(), &rosenbrock_start(2), Bounds::none(2), stopping).expect("the settings are right")
+    Run::new(*method, &rosenbrock_start(2), Bounds::none(2), stopping).expect("the settings are right")
 }
 
 /// The derivatives that the other tests rely on.
@@ -182,8 +182,7 @@ fn patience_ends_a_run_that_does_not_improve() {
 #[test]
 fn start_at_the_minimum_takes_no_step() {
     for method in &methods()[..4] {
-        let mut run =
-            Run::new(method.clone(), &[1.0, 1.0], Bounds::none(2), Stopping::default()).expect("settings");
+        let mut run = Run::new(*method, &[1.0, 1.0], Bounds::none(2), Stopping::default()).expect("settings");
         assert!(matches!(run.finish(&mut rosenbrock(2)).expect("finite"), Reason::Converged { .. }));
         assert_eq!(run.history().len(), 1);
     }
@@ -193,11 +192,11 @@ fn start_at_the_minimum_takes_no_step() {
 fn starts_are_checked() {
     for method in methods() {
         for bad in [f64::NAN, f64::INFINITY] {
-            let error = Run::new(method.clone(), &[0.0, bad], Bounds::none(2), Stopping::default());
+            let error = Run::new(method, &[0.0, bad], Bounds::none(2), Stopping::default());
             assert!(matches!(error, Err(Error::Start { index: 1, .. })));
         }
         let bounds = Bounds::new(vec![0.0, 0.0], vec![1.0, 1.0]).expect("in order");
-        let run = Run::new(method.clone(), &[0.5, 3.0], bounds, Stopping::default()).expect("moved");
+        let run = Run::new(method, &[0.5, 3.0], bounds, Stopping::default()).expect("moved");
         assert_eq!(run.best(), (&[0.5, 1.0][..], f64::INFINITY));
         assert!(run.note().expect("a note").contains("outside the bounds"));
         assert!(start(&method, Stopping::default()).note().is_none());

@@ -58,7 +58,7 @@ fn everything(run: &Run) -> (String, String) {
 fn resumed_runs_have_the_same_bits() {
     for (number, method) in methods().into_iter().enumerate() {
         let folder = Folder::new(&format!("resume-{number}"));
-        let mut straight = start(method.clone());
+        let mut straight = start(method);
         straight.finish(&mut rosenbrock(3)).expect("finite");
 
         let mut run = start(method);

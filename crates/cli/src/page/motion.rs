@@ -1,0 +1,210 @@
+//! What moves: paths, what was measured, controls, and a playback.
+
+use pullback_report::{Playback, Plot, Section};
+use pullback_scene::{LossKind, LossTerm, Scene, Table, Track};
+use pullback_solve::Problem;
+
+use crate::simulate::Recorded;
+
+/// More particles than this are not drawn as paths of their own.
+const MOST_PATHS: usize = 12;
+/// More measured columns, or controls, than this are not plotted.
+const MOST_PLOTS: usize = 8;
+/// More measurements than this would hide the line through them.
+const MOST_POINTS: usize = 100;
+/// An axis along which less happens than this part of the most is not shown.
+const FLAT: f64 = 1e-3;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Where the particles go, and how that fits what was measured; `before` is the motion where the search started.
+pub fn show(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
+    let scene = &problem.description().scene;
+    let losses = &problem.description().losses;
+    measured(s, scene, losses, before, recorded);
+    let targets = targets(scene, losses);
+    let views = views(recorded);
+    for axes in &views {
+        s.plot(&paths(scene, *axes, &targets, before, recorded));
+    }
+    if views.is_empty() {
+        s.plot(&line(scene, &targets, before, recorded));
+    }
+    if recorded.particles > MOST_PATHS {
+        s.text(&format!("The first {MOST_PATHS} of {} particles.", recorded.particles));
+    }
+    controls(s, problem, recorded);
+    playback(s, scene, targets, recorded);
+}
+
+/// Measurements, and the motion that should fit them.
+fn measured(
+    s: &mut Section,
+    scene: &Scene,
+    losses: &[LossTerm],
+    before: Option<&Recorded>,
+    recorded: &Recorded,
+) {
+    let columns = losses.iter().filter_map(|term| match &term.kind {
+        LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
+        LossKind::Position { .. } | LossKind::Velocity { .. } | LossKind::Effort { .. } => None,
+    });
+    let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
+    for (data, track) in columns.iter().take(MOST_PLOTS) {
+        let name = scene.particle_name(track.particle);
+        let (what, unit) = if track.velocity { ("Velocity", "m/s") } else { ("Position", "m") };
+        let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
+            let value = |t: usize| match track.velocity {
+                true => recorded.velocity(t, track.particle)[track.axis],
+                false => recorded.position(t, track.particle)[track.axis],
+            };
+            recorded.shown().map(|t| (recorded.times[t], value(t))).unzip()
+        };
+        let axis = AXES[track.axis];
+        let mut plot = Plot::line(format!("{what} of {name} along {axis}"))
+            .x("time [s]")
+            .y(format!("{}{axis} [{unit}]", if track.velocity { "v" } else { "" }));
+        let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
+        let (times, values): (Vec<f64>, Vec<f64>) =
+            data.rows.iter().step_by(every).map(|row| (row[0], row[track.column])).unzip();
+        let name = if every > 1 { format!("measured, 1 of {every}") } else { "measured".to_owned() };
+        plot = plot.points(name, &times, &values);
+        if let Some((times, values)) = before.map(curve) {
+            plot = plot.series("before", &times, &values);
+        }
+        let (times, values) = curve(recorded);
+        s.plot(&plot.series(if before.is_some() { "fitted" } else { "simulated" }, &times, &values));
+    }
+    if columns.len() > MOST_PLOTS {
+        s.text(&format!("The first {MOST_PLOTS} of {} measured columns.", columns.len()));
+    }
+}
+
+fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
+    let target = |term: &LossTerm| match &term.kind {
+        LossKind::Position { of, target, .. } => {
+            Some((format!("target of {}", scene.particle_name(*of)), *target))
+        }
+        LossKind::Velocity { .. } | LossKind::Trajectory { .. } | LossKind::Effort { .. } => None,
+    };
+    losses.iter().filter_map(target).collect()
+}
+
+/// How far the particle that goes furthest goes along each axis [m].
+fn extents(recorded: &Recorded) -> [f64; 3] {
+    let mut extents = [0.0_f64; 3];
+    for particle in 0..recorded.particles {
+        for (axis, extent) in extents.iter_mut().enumerate() {
+            let along = || recorded.shown().map(|t| recorded.position(t, particle)[axis]);
+            let (least, most) =
+                (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max));
+            *extent = extent.max(most - least);
+        }
+    }
+    extents
+}
+
+/// The planes in which something is to be seen: from the side, and from above.
+fn views(recorded: &Recorded) -> Vec<[usize; 2]> {
+    let extents = extents(recorded);
+    let most = extents.iter().copied().fold(0.0, f64::max);
+    let lively = |axis: usize| extents[axis] > FLAT * most;
+    let all = [[0, 2], [0, 1], [1, 2]];
+    all.into_iter().filter(|[a, b]| lively(*a) && lively(*b)).take(2).collect()
+}
+
+/// The paths in a plane.
+fn paths(
+    scene: &Scene,
+    axes: [usize; 2],
+    targets: &[(String, [f64; 3])],
+    before: Option<&Recorded>,
+    recorded: &Recorded,
+) -> Plot {
+    let title = if axes[1] == 2 { "Seen from the side" } else { "Seen from above" };
+    let name = |axis: usize| format!("{} [m]", AXES[axis]);
+    let mut plot = Plot::paths(title).x(name(axes[0])).y(name(axes[1]));
+    let path = |recorded: &Recorded, particle: usize| -> Vec<[f64; 2]> {
+        let point = |t: usize| recorded.position(t, particle);
+        recorded.shown().map(point).map(|p| [p[axes[0]], p[axes[1]]]).collect()
+    };
+    for particle in (0..recorded.particles).take(MOST_PATHS) {
+        let name = scene.particle_name(particle);
+        let now = path(recorded, particle);
+        if let Some(before) = before.filter(|_| recorded.particles <= 3) {
+            let before = path(before, particle);
+            // What does not move is drawn once.
+            if before != now {
+                plot = plot.path(format!("{name}, before"), &before);
+            }
+        }
+        plot = plot.path(name, &now);
+    }
+    for (name, target) in targets {
+        plot = plot.target(name, [target[axes[0]], target[axes[1]]]);
+    }
+    match scene.ground {
+        Some(ground) if axes[1] == 2 => plot.ground(ground.height),
+        Some(_) | None => plot,
+    }
+}
+
+/// Motion along one line: the coordinate along it over time.
+fn line(
+    scene: &Scene,
+    targets: &[(String, [f64; 3])],
+    before: Option<&Recorded>,
+    recorded: &Recorded,
+) -> Plot {
+    let extents = extents(recorded);
+    let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(2);
+    let mut plot = Plot::line("Motion").x("time [s]").y(format!("{} [m]", AXES[axis]));
+    let curve = |recorded: &Recorded, particle: usize| -> (Vec<f64>, Vec<f64>) {
+        recorded.shown().map(|t| (recorded.times[t], recorded.position(t, particle)[axis])).unzip()
+    };
+    for particle in (0..recorded.particles).take(MOST_PATHS) {
+        let name = scene.particle_name(particle);
+        let (times, values) = curve(recorded, particle);
+        if let Some(before) = before.filter(|_| recorded.particles <= 3) {
+            let (times, before) = curve(before, particle);
+            if before != values {
+                plot = plot.series(format!("{name}, before"), &times, &before);
+            }
+        }
+        plot = plot.series(name, &times, &values);
+    }
+    let end = recorded.times.last().copied().unwrap_or(0.0);
+    targets.iter().fold(plot, |plot, (name, target)| plot.target(name, [end, target[axis]]))
+}
+
+/// What the actuators do.
+fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
+    let n = recorded.control_len;
+    if n == 0 {
+        return;
+    }
+    let layout = problem.model().control_layout();
+    let unit = layout.quantity_of(0).map_or(String::new(), |quantity| format!("force [{}]", quantity.unit));
+    let steps = recorded.controls.len() / n;
+    let times = &recorded.times[..steps];
+    let mut plot = Plot::line("Controls").x("time [s]").y(unit);
+    for i in 0..n.min(MOST_PLOTS) {
+        let values: Vec<f64> = (0..steps).map(|step| recorded.controls[step * n + i]).collect();
+        plot = plot.series(layout.name_of(i), times, &values);
+    }
+    s.plot(&plot);
+}
+
+fn playback(s: &mut Section, scene: &Scene, targets: Vec<(String, [f64; 3])>, recorded: &Recorded) {
+    let frame =
+        |t: usize| (0..recorded.particles).map(|p| recorded.position(t, p).map(|c| c as f32)).collect();
+    s.playback(&Playback {
+        times: recorded.shown().map(|t| recorded.times[t]).collect(),
+        positions: recorded.shown().map(frame).collect(),
+        lines: scene.springs.iter().flat_map(|springs| springs.ends.clone()).collect(),
+        ground: scene.ground.map(|ground| ground.height),
+        targets: targets.into_iter().map(|(_, target)| target).collect(),
+        names: (0..recorded.particles).map(|p| scene.particle_name(p)).collect(),
+        ..Playback::default()
+    });
+}

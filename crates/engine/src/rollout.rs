@@ -167,6 +167,7 @@ impl<S: Parts> Rollout<S> {
         let most = states.max(worlds * model.params_layout().len());
         let numbers = [most, states, states, controls, model.control_layout().len()];
         let fixed = stepper.bytes()
+            + step.bytes()
             + size_of::<S>() * numbers.iter().sum::<usize>()
             + 8 * (3 * states + worlds * (options.steps + 2) + controls * options.steps)
             + 8 * (states + worlds * model.params_layout().len());

@@ -7,7 +7,7 @@ use pullback_kernel::program::{AccessError, BufferUse, Scalar};
 
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
-use crate::step::{Io, Step};
+use crate::step::{Io, Step, held};
 
 /// A number with a value and, if it is a dual, a tangent.
 pub trait Parts: Scalar {
@@ -104,6 +104,7 @@ impl<S: Parts> Stepper<S> {
         let scheme = step.scheme();
         let jacobians = Jacobians::new(step, worlds);
         let unknowns = if jacobians.is_some() { state_len / 2 * worlds } else { 0 };
+        let most = state_len.max(control_len).max(step.model().params_layout().len());
         let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
         Stepper {
             io: io.clone(),
@@ -113,7 +114,7 @@ impl<S: Parts> Stepper<S> {
             state_len,
             control_len,
             workspace,
-            newton: newton::Scratch::new(unknowns, worlds),
+            newton: newton::Scratch::new(unknowns, worlds, most),
             jacobians,
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
@@ -129,7 +130,10 @@ impl<S: Parts> Stepper<S> {
         self.workspace.bytes()
             + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
             + self.newton.bytes()
-            + (self.state.len() + self.starts.len() + self.control.len()) * size_of::<S>()
+            + self.io.bytes()
+            + held(&self.state)
+            + held(&self.starts)
+            + held(&self.control)
     }
 
     /// How many worlds.

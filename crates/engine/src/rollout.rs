@@ -513,6 +513,10 @@ fn check(step: &Step, options: &Options) -> Result<(), Error> {
             return Err(Error::Scheme { what, found: "0".into(), wanted });
         }
     }
+    if let Some(clip) = options.clip.filter(|most| !(most.is_finite() && *most > 0.0)) {
+        let wanted = "the greatest norm of a cotangent is a positive number";
+        return Err(Error::Scheme { what: "clip", found: clip.to_string(), wanted });
+    }
     if options.memory == (Memory::Binomial { snapshots: 0 }) {
         return Err(Error::Scheme { what: "binomial snapshots", found: "0".into(), wanted });
     }

@@ -12,8 +12,7 @@ fn model() -> Model {
     chain.masses = vec![0.1, 0.2, 0.3, 0.4];
     let springs = Springs::chain("link", 1..5, 50.0, 0.8);
     let actuators = vec![Actuator { control: vec![[1.0, 2.0, 3.0]], ..Actuator::new("thruster", 0) }];
-    let scene =
-        Scene { particles: vec![ball, chain], springs: vec![springs], actuators, ..Scene::default() };
+    let scene = Scene { particles: vec![ball, chain], springs: vec![springs], actuators, ..Scene::default() };
     Model::new(&scene).expect("a scene")
 }
 
@@ -45,10 +44,7 @@ fn wrong_names_say_what_is_near() {
     assert!(text(params.get("link.stifness")).contains("stiffness"));
     assert!(text(params.get("gravitiy")).contains("gravity"));
     // An index too far, an index of what has none, an axis that there is not.
-    assert_eq!(
-        text(state.get("chain[4].position")),
-        "`chain[4].position`: there are 4, from [0] to [3]"
-    );
+    assert_eq!(text(state.get("chain[4].position")), "`chain[4].position`: there are 4, from [0] to [3]");
     assert!(matches!(state.get("ball[0].position"), Err(NameError::Unknown { .. })));
     assert!(matches!(state.get("ball.position.w"), Err(NameError::Unknown { .. })));
     assert!(matches!(state.get("chain[x].position"), Err(NameError::Unknown { .. })));
@@ -64,7 +60,10 @@ fn globs_select_values_in_order() {
     let names = |pattern: &str| -> Vec<String> {
         params.select(pattern).expect("a glob").into_iter().map(|(name, _)| name).collect()
     };
-    assert_eq!(names("*.mass"), ["ball.mass", "chain[0].mass", "chain[1].mass", "chain[2].mass", "chain[3].mass"]);
+    assert_eq!(
+        names("*.mass"),
+        ["ball.mass", "chain[0].mass", "chain[1].mass", "chain[2].mass", "chain[3].mass"]
+    );
     assert_eq!(names("chain[*].mass").len(), 4);
     assert_eq!(names("link[*].*").len(), 6);
     assert_eq!(names("gravity"), ["gravity"]);

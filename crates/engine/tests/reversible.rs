@@ -11,7 +11,8 @@ const DT: f64 = 0.01;
 
 /// Three masses on springs that swing under forces that change in time.
 fn scene() -> Scene {
-    let mut chain = Particles::line("chain", [0.0, 0.0, 1.0], [0.9, 0.3, 1.2], 4, 0.3).velocity([0.2, -0.4, 0.7]);
+    let mut chain =
+        Particles::line("chain", [0.0, 0.0, 1.0], [0.9, 0.3, 1.2], 4, 0.3).velocity([0.2, -0.4, 0.7]);
     chain.fixed[0] = [true; 3];
     chain.velocities[0] = [0.0; 3];
     let springs = Springs::many("spring", vec![[0, 1], [1, 2], [2, 3], [0, 3]], 40.0, 0.25);

@@ -56,6 +56,11 @@ impl Parts for Dual<f64> {
     const EPSILON: f64 = f64::EPSILON;
 }
 
+/// Looks at the values of a part of a step.
+type See<'a, S> = dyn FnMut(usize, &Workspace<S>) -> Result<(), Error> + 'a;
+/// Brings back the values of a part of a step.
+type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>) -> Result<(), Error> + 'a;
+
 /// The memory in which steps run. Flat vectors of all worlds lie one after the other.
 pub struct Stepper<S: Parts> {
     io: Io,
@@ -194,20 +199,11 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// [`Stepper::advance`], and shows the values of each part.
-    pub(crate) fn advance_showing(
-        &mut self,
-        step: usize,
-        see: &mut dyn FnMut(usize, &Workspace<S>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(crate) fn advance_showing(&mut self, step: usize, see: &mut See<'_, S>) -> Result<(), Error> {
         self.advance_to(step, None, see)
     }
 
-    fn advance_to(
-        &mut self,
-        step: usize,
-        known: Option<&[S]>,
-        see: &mut dyn FnMut(usize, &Workspace<S>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn advance_to(&mut self, step: usize, known: Option<&[S]>, see: &mut See<'_, S>) -> Result<(), Error> {
         self.holds = None;
         let size = self.state.len();
         for part in 0..self.parts {
@@ -366,7 +362,7 @@ impl<S: Parts> Stepper<S> {
     pub(crate) fn pull_kept(
         &mut self,
         step: usize,
-        load: &mut dyn FnMut(usize, &mut Workspace<S>) -> Result<(), Error>,
+        load: &mut Load<'_, S>,
         state_bar: &mut [S],
         control_bar: &mut [S],
     ) -> Result<(), Error> {

@@ -40,13 +40,13 @@ fn bits(state: &[f64]) -> Vec<u64> {
 
 impl Loss for Watching {
     fn value(&self, m: &Moment<'_>) -> f64 {
-        if m.step % self.every == 0 {
+        if m.step.is_multiple_of(self.every) {
             self.there.borrow_mut().push((m.step, bits(m.state)));
         }
         0.0
     }
     fn pullback(&self, m: &Moment<'_>, _: &mut Bars<'_>) {
-        if m.step % self.every == 0 {
+        if m.step.is_multiple_of(self.every) {
             let (step, state) = &self.there.borrow()[m.step / self.every];
             assert_eq!(*step, m.step);
             assert_eq!(*state, bits(m.state), "step {step}");

@@ -316,7 +316,7 @@ fn by_hand(steps: usize, h: f64, mass: f64, truncate: Option<usize>, clip: Optio
             result.controls[3 * step + axis] = h * v_next / mass;
             bar[3 + axis] = v_next;
         }
-        if truncate.is_some_and(|window| (steps - step) % window == 0) {
+        if truncate.is_some_and(|window| (steps - step).is_multiple_of(window)) {
             bar.fill(0.0);
         }
         arrive(&mut bar, &mut result.norms, step);

@@ -71,7 +71,11 @@ fn globs_select_values_in_order() {
     assert!(params.select("*.colour").is_err());
     let layout = params.layout();
     assert_eq!(layout.select("*.drag").expect("a glob"), [layout.find("ball.drag").expect("a name")]);
-    assert_eq!(layout.select("chain.mass").expect("a group"), [1..5]);
+    assert_eq!(
+        layout.select("chain.mass").expect("a group"),
+        vec![layout.find("chain.mass").expect("a group")]
+    );
+    assert_eq!(layout.find("chain.mass").expect("a group"), 1..5);
     assert!(layout.select("*.colour").is_err());
 }
 

@@ -43,21 +43,22 @@ impl Energy {
         Ok(Energy { workspace, state, params, kinetic, potentials, conserved })
     }
 
-    /// Does the world keep its energy? It does if every force is the gradient of its potential.
+    /// Does the world keep its energy? It does if every force is the gradient of its potential, and if what is pinned along an
+    /// axis does not move along it: pins that move do work.
     pub fn is_conserved(&self) -> bool {
         self.conserved
     }
 
     /// Kinetic and potential energy [J] of a state.
     pub fn of(&mut self, state: &[f64], params: &[f64]) -> Result<(f64, f64), Error> {
-        for (buffers, numbers) in [(&self.state, state), (&self.params, params)] {
+        for (what, buffers, numbers) in [("a state", &self.state, state), ("params", &self.params, params)] {
+            let (wanted, found) = (buffers.iter().map(|(_, len)| len).sum(), numbers.len());
+            if wanted != found {
+                return Err(Error::Length { what, wanted, found });
+            }
             let mut at = 0;
             for &(buffer, len) in buffers {
-                let found = numbers.len();
-                let part = numbers.get(at..at + len);
-                let part =
-                    part.ok_or(Error::Length { what: "a state or params", wanted: at + len, found })?;
-                self.workspace.write_numbers(0, buffer, part)?;
+                self.workspace.write_numbers(0, buffer, &numbers[at..at + len])?;
                 at += len;
             }
         }

@@ -182,6 +182,11 @@ fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
                 return Err(Error::SameName { name: name.trim_end_matches('.').to_owned() });
             }
         }
+        if !matches!(block.numbers, 1 | 3 | 4) {
+            let (what, found) = ("the count of numbers of a param or control", block.numbers.to_string());
+            let wanted = "a value is a number, a vector of 3 or a quaternion of 4";
+            return Err(Error::Scheme { what, found, wanted });
+        }
         if block.values.len() != block.len() * block.numbers {
             let (wanted, found) = (block.len() * block.numbers, block.values.len());
             return Err(Error::Length { what: "the values of a block of params or controls", wanted, found });

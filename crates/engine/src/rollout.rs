@@ -173,6 +173,7 @@ impl<S: Parts> Rollout<S> {
         let most = states.max(worlds * model.params_layout().len());
         let numbers = [most, states, states, controls, model.control_layout().len()];
         let fixed = stepper.bytes()
+            + step.bytes()
             + size_of::<S>() * numbers.iter().sum::<usize>()
             + 8 * (3 * states + worlds * (options.steps + 2) + controls * options.steps)
             + 8 * (states + worlds * model.params_layout().len());
@@ -520,6 +521,10 @@ fn check(step: &Step, options: &Options) -> Result<(), Error> {
         if found == 0 {
             return Err(Error::Scheme { what, found: "0".into(), wanted });
         }
+    }
+    if let Some(clip) = options.clip.filter(|most| !(most.is_finite() && *most > 0.0)) {
+        let wanted = "the greatest norm of a cotangent is a positive number";
+        return Err(Error::Scheme { what: "clip", found: clip.to_string(), wanted });
     }
     if options.memory == (Memory::Binomial { snapshots: 0 }) {
         return Err(Error::Scheme { what: "binomial snapshots", found: "0".into(), wanted });

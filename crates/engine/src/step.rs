@@ -76,6 +76,18 @@ pub(crate) struct Io {
     pub implicit: Option<Unknown>,
 }
 
+impl Io {
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        held(&self.state) + held(&self.next) + held(&self.control) + held(&self.params)
+    }
+}
+
+/// How many bytes a vector has set aside.
+pub(crate) fn held<T>(values: &Vec<T>) -> usize {
+    values.capacity() * size_of::<T>()
+}
+
 /// An equation: residual(unknown) = 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Unknown {
@@ -118,6 +130,11 @@ impl Step {
     /// How time goes on in it.
     pub fn scheme(&self) -> Scheme {
         self.scheme
+    }
+
+    /// How many bytes a copy of it holds beyond itself; programs and the model are shared.
+    pub(crate) fn bytes(&self) -> usize {
+        self.io.bytes() + self.back.as_ref().map_or(0, |(_, io)| io.bytes())
     }
 
     /// The program that runs it.

@@ -7,7 +7,7 @@ use pullback_kernel::program::{AccessError, BufferUse, Scalar};
 
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
-use crate::step::{Io, Step};
+use crate::step::{Io, Step, held};
 
 /// A number with a value and, if it is a dual, a tangent.
 pub trait Parts: Scalar {
@@ -56,9 +56,9 @@ impl Parts for Dual<f64> {
     const EPSILON: f64 = f64::EPSILON;
 }
 
-/// Is shown the values of each part of a step.
-type Show<'a, S> = dyn FnMut(usize, &Workspace<S>) -> Result<(), Error> + 'a;
-/// Brings back the values of each part of a step.
+/// Looks at the values of a part of a step.
+type See<'a, S> = dyn FnMut(usize, &Workspace<S>) -> Result<(), Error> + 'a;
+/// Brings back the values of a part of a step.
 type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>) -> Result<(), Error> + 'a;
 
 /// The memory in which steps run. Flat vectors of all worlds lie one after the other.
@@ -109,6 +109,7 @@ impl<S: Parts> Stepper<S> {
         let scheme = step.scheme();
         let jacobians = Jacobians::new(step, worlds);
         let unknowns = if jacobians.is_some() { state_len / 2 * worlds } else { 0 };
+        let most = state_len.max(control_len).max(step.model().params_layout().len());
         let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
         Stepper {
             io: io.clone(),
@@ -118,7 +119,7 @@ impl<S: Parts> Stepper<S> {
             state_len,
             control_len,
             workspace,
-            newton: newton::Scratch::new(unknowns, worlds),
+            newton: newton::Scratch::new(unknowns, worlds, most),
             jacobians,
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
@@ -134,7 +135,10 @@ impl<S: Parts> Stepper<S> {
         self.workspace.bytes()
             + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
             + self.newton.bytes()
-            + (self.state.len() + self.starts.len() + self.control.len()) * size_of::<S>()
+            + self.io.bytes()
+            + held(&self.state)
+            + held(&self.starts)
+            + held(&self.control)
     }
 
     /// How many worlds.
@@ -195,20 +199,11 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// [`Stepper::advance`], and shows the values of each part.
-    pub(crate) fn advance_showing(
-        &mut self,
-        step: usize,
-        see: &mut Show<'_, S>,
-    ) -> Result<(), Error> {
+    pub(crate) fn advance_showing(&mut self, step: usize, see: &mut See<'_, S>) -> Result<(), Error> {
         self.advance_to(step, None, see)
     }
 
-    fn advance_to(
-        &mut self,
-        step: usize,
-        known: Option<&[S]>,
-        see: &mut Show<'_, S>,
-    ) -> Result<(), Error> {
+    fn advance_to(&mut self, step: usize, known: Option<&[S]>, see: &mut See<'_, S>) -> Result<(), Error> {
         self.holds = None;
         let size = self.state.len();
         for part in 0..self.parts {

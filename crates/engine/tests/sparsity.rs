@@ -1,4 +1,4 @@
-//! Columns of a Jacobian that are computed together share no row.
+//! Columns of a Jacobian that are computed together share no row; and how large its factors can be.
 
 use pullback_engine::sparsity::Sparsity;
 
@@ -25,4 +25,17 @@ fn columns_of_a_direction_share_no_row() {
             }
         }
     }
+}
+
+/// Three masses in a row: of 9 x 9 entries those between the ends are zero, and any of the first six rows may be the pivot
+/// of the first column.
+#[test]
+fn factors_with_any_pivots() {
+    let s = Sparsity::new(&[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
+    let order: Vec<usize> = (0..9).collect();
+    let all_rows = 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1;
+    assert_eq!(s.most_in_factor(&order), all_rows);
+    // Without neighbours nothing is filled in: three full triangles.
+    let apart = Sparsity::new(&[vec![0], vec![1], vec![2]]);
+    assert_eq!(apart.most_in_factor(&order), 3 * 6);
 }

@@ -8,7 +8,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::AccessError;
 
 use super::sparsity::Sparsity;
-use crate::step::{Io, Step, Unknown};
+use crate::step::{Io, Step, Unknown, held};
 
 /// J = ∂residual/∂z of every world, with its factors.
 ///
@@ -22,6 +22,8 @@ pub struct Jacobians {
     symbolic: SymbolicLu<usize>,
     numeric: Vec<NumericLu<usize, f64>>,
     stack: MemBuffer,
+    /// The most entries of a factor.
+    most_in_factor: usize,
     entries: Vec<f64>,
     /// Numbers on their way into and out of the batch.
     numbers: Vec<Dual<f64>>,
@@ -41,7 +43,9 @@ impl Jacobians {
         let factorise = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
         let solve = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
         let most = [n, step.model().params_layout().len(), step.model().control_layout().len(), 1];
+        let most_in_factor = sparsity.most_in_factor(symbolic.col_perm().arrays().0);
         Some(Jacobians {
+            most_in_factor,
             duals: step.program.batch(worlds * sparsity.count, RunOptions::default()),
             stack: MemBuffer::new(factorise.or(solve)),
             numeric: (0..worlds).map(|_| NumericLu::new()).collect(),
@@ -56,15 +60,25 @@ impl Jacobians {
         })
     }
 
-    /// How many bytes of memory it takes, about.
+    /// The most bytes of memory that it takes, factors included, which come with the first step.
     pub fn bytes(&self) -> usize {
-        let entries = self.entries.len();
+        let n = self.sparsity.size;
+        // Of each factor, numbers and rows, in vectors that double; where they start, and the permutations.
+        let factor = 2 * (self.most_in_factor + n) * (size_of::<f64>() + size_of::<usize>());
+        let factors = self.worlds * (2 * factor + 4 * (n + 1) * size_of::<usize>());
         self.duals.bytes()
+            + self.sparsity.bytes()
+            + self.io.bytes()
+            + held(&self.numeric)
+            + held(&self.entries)
+            + held(&self.numbers)
+            + held(&self.residuals)
             + self.stack.len()
-            + (self.numbers.len() + self.residuals.len()) * size_of::<Dual<f64>>()
-            + entries * (3 * size_of::<usize>())
-            // Factors have more entries than the matrix; how many more, only pivoting tells.
-            + self.worlds * 8 * entries * (size_of::<f64>() + size_of::<usize>())
+            // The permutation of columns, and its inverse.
+            + 2 * n * size_of::<usize>()
+            // A vector that doubles is there twice for a moment.
+            + factor / 4
+            + factors
     }
 
     fn write(

@@ -1,4 +1,6 @@
-//! Which columns of a sparse Jacobian can be computed together (Curtis, Powell & Reid 1974).
+//! Which columns of a sparse Jacobian can be computed together (Curtis, Powell & Reid 1974), and how large its factors can be.
+
+use crate::step::held;
 
 /// Where a Jacobian of 3×3 blocks is not zero, by columns, and which columns share no row.
 #[derive(Clone, Debug)]
@@ -46,6 +48,39 @@ impl Sparsity {
             }
         }
         sparsity
+    }
+
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        held(&self.starts) + held(&self.rows) + held(&self.directions) + held(&self.direction_of)
+    }
+
+    /// The most entries that a triangular factor of the matrix can have with its columns in this order, whichever rows are
+    /// the pivots (George & Ng 1987): of the rows that begin with a column one is the pivot, and the others get all columns of
+    /// all of them.
+    pub fn most_in_factor(&self, order: &[usize]) -> usize {
+        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); self.size];
+        for (place, &column) in order.iter().enumerate() {
+            self.rows[self.starts[column]..self.starts[column + 1]].iter().for_each(|&i| rows[i].push(place));
+        }
+        // By their first column: the columns of some rows, and how many rows they are.
+        let mut beginning: Vec<Vec<(Vec<usize>, usize)>> = vec![Vec::new(); self.size];
+        for row in rows.into_iter().filter(|row| !row.is_empty()) {
+            beginning[row[0]].push((row, 1));
+        }
+        let (mut upper, mut lower) = (0, 0);
+        for place in 0..self.size {
+            let together = std::mem::take(&mut beginning[place]);
+            let count: usize = together.iter().map(|(_, count)| count).sum();
+            let mut columns: Vec<usize> = together.into_iter().flat_map(|(columns, _)| columns).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            (upper, lower) = (upper + columns.len(), lower + count);
+            if count > 1 && columns.len() > 1 {
+                beginning[columns[1]].push((columns.split_off(1), count - 1));
+            }
+        }
+        upper.max(lower)
     }
 }
 

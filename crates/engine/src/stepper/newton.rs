@@ -8,7 +8,7 @@
 
 use super::{Parts, Stepper};
 use crate::error::Error;
-use crate::step::Unknown;
+use crate::step::{Unknown, held};
 
 /// Most iterations, shorter steps included.
 const ITERATIONS: usize = 60;
@@ -42,8 +42,9 @@ struct World {
 }
 
 impl<S: Parts> Scratch<S> {
-    pub fn new(unknowns: usize, worlds: usize) -> Self {
-        let worlds = if unknowns > 0 { worlds } else { 0 };
+    /// `most`: the most numbers that a state, control or params of one world have.
+    pub fn new(unknowns: usize, worlds: usize, most: usize) -> Self {
+        let (worlds, most) = if unknowns > 0 { (worlds, most) } else { (0, 0) };
         Scratch {
             z: vec![S::default(); unknowns],
             from: vec![0.0; unknowns],
@@ -51,14 +52,18 @@ impl<S: Parts> Scratch<S> {
             residual: vec![S::default(); unknowns],
             worlds: vec![World::default(); worlds],
             values: vec![0.0; unknowns],
-            numbers: Vec::new(),
+            numbers: Vec::with_capacity(most),
         }
     }
 
     pub fn bytes(&self) -> usize {
-        self.z.len() * (2 * size_of::<S>() + 3 * size_of::<f64>())
-            + self.worlds.len() * size_of::<World>()
-            + self.numbers.capacity() * size_of::<f64>()
+        held(&self.z)
+            + held(&self.residual)
+            + held(&self.from)
+            + held(&self.step)
+            + held(&self.values)
+            + held(&self.worlds)
+            + held(&self.numbers)
     }
 
     pub fn values(&mut self, numbers: &[S]) {

@@ -117,6 +117,25 @@ pub struct PassPlan {
     pub numbers: Vec<usize>,
 }
 
+impl PassPlan {
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        held(&self.connections)
+            + held(&self.scatters)
+            + held(&self.vertex_sums)
+            + self.vertex_sums.iter().map(|sum| held(&sum.targets)).sum::<usize>()
+            + held(&self.totals)
+            + held(&self.tails)
+            + held(&self.by_hand)
+            + held(&self.numbers)
+    }
+}
+
+/// How many bytes a vector has set aside.
+pub fn held<T>(values: &Vec<T>) -> usize {
+    values.capacity() * size_of::<T>()
+}
+
 /// What is the same for all operations of a program that runs.
 #[derive(Clone, Copy)]
 pub struct Machine {

@@ -141,6 +141,12 @@ impl Pool {
         self.shared.barrier.threads
     }
 
+    /// How many bytes it holds, itself included: what threads share, and about 1 kB for the handle of each. Their stacks are
+    /// the system's.
+    pub fn bytes(&self) -> usize {
+        size_of::<Pool>() + size_of::<Shared>() + 4 * size_of::<usize>() + 1024 * self.threads.len()
+    }
+
     /// Runs `job` on every thread at once, and returns when all are done.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! Which vertices an element touches, and which elements touch a vertex.
 
 use super::error::AccessError;
-use super::plan::CHUNK;
+use super::plan::{CHUNK, held};
 use super::pool::Part;
 
 /// Rows are named by their number times this, the length of the shortest padded row.
@@ -37,6 +37,13 @@ pub struct Partition {
     pub first: Vec<u32>,
 }
 
+impl Partition {
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        held(&self.rows) + held(&self.vertices) + held(&self.first)
+    }
+}
+
 impl Table {
     /// A table with room for `capacity` elements, and none in it.
     pub fn new(name: &str, arity: usize, capacity: usize, vertices: usize) -> Table {
@@ -52,6 +59,12 @@ impl Table {
             slots: vec![0; capacity * arity],
             partition: Partition::default(),
         }
+    }
+
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        let lists = held(&self.corners) + held(&self.starts) + held(&self.slots);
+        self.name.capacity() + lists + self.partition.bytes()
     }
 
     /// A partition with room for every element.

@@ -4,11 +4,11 @@ mod numbers;
 
 use std::sync::Arc;
 
-use super::buffer::{AnyBuffer, Buffer, Role};
+use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
 use super::error::{AccessError, NonFinite};
 use super::layout::{Layout, extent, layouts};
 use super::operation::{Scalar, read, write};
-use super::plan::{Context, Machine, Pass, PassPlan};
+use super::plan::{Context, Machine, Pass, PassPlan, held};
 use super::planner::DeviceKind;
 use super::pool::{Part, Pool};
 use super::table::{Partition, Table};
@@ -68,6 +68,13 @@ struct Side {
     pullback: Vec<PassPlan>,
 }
 
+impl Side {
+    fn bytes(&self) -> usize {
+        let plans = |plans: &Vec<PassPlan>| held(plans) + plans.iter().map(PassPlan::bytes).sum::<usize>();
+        held(&self.layouts) + plans(&self.forward) + plans(&self.pullback)
+    }
+}
+
 struct Arena<S> {
     values: Aligned<S>,
     bars: Aligned<S>,
@@ -117,10 +124,14 @@ impl<S: Scalar> Workspace<S> {
                 partitions.push(partition);
             }
         }
-        let mut buffers = inner.buffers.clone();
-        for (buffer, rows) in buffers.iter_mut().zip(planner::extra_rows(inner, &partitions, sharing)) {
-            buffer.extra_rows = rows;
-        }
+        // What planning reads of the buffers: neither names nor data.
+        let extra_rows = planner::extra_rows(inner, &partitions, sharing);
+        let buffers: Vec<BufferInfo> = inner
+            .buffers
+            .iter()
+            .zip(extra_rows)
+            .map(|(info, extra_rows)| BufferInfo { name: String::new(), data: None, extra_rows, ..*info })
+            .collect();
         let (layouts, numbers) = layouts(&buffers, side_by_side);
         let mut exchanged = layouts.clone();
         for &(input, output) in &inner.carried {
@@ -140,6 +151,9 @@ impl<S: Scalar> Workspace<S> {
             };
             Side { forward: plans(Pass::Forward), pullback: plans(Pass::Pullback), layouts }
         });
+        // What is needed for planning goes before the arenas come, which are larger: so it adds nothing to the peak.
+        let unwritten = flow::unwritten(inner);
+        drop(buffers);
         let plans = sides[0].forward.iter().chain(&sides[0].pullback);
         let scratch = plans.map(|p| p.scratch).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
@@ -167,7 +181,7 @@ impl<S: Scalar> Workspace<S> {
             pool,
             machine: Machine { isa: options.isa, width: options.width },
             derived: options.derived,
-            unwritten: flow::unwritten(inner),
+            unwritten,
             scratch: (0..scratches).map(|_| Aligned::zeros(scratch)).collect(),
             program: program.clone(),
         };
@@ -207,11 +221,25 @@ impl<S: Scalar> Workspace<S> {
         self.pool.threads()
     }
 
-    /// How many bytes of memory: values, cotangents and scratch.
+    /// How many bytes of memory it holds: values, cotangents and scratch, and the plans by which they are used. The program
+    /// itself, which workspaces share, is not among them.
     pub fn bytes(&self) -> usize {
-        let lines = |a: &Aligned<S>| a.lines.len() * 64;
-        self.arenas.iter().map(|a| lines(&a.values) + lines(&a.bars)).sum::<usize>()
+        let lines = |a: &Aligned<S>| held(&a.lines);
+        let arena = |a: &Arena<S>| {
+            lines(&a.values)
+                + lines(&a.bars)
+                + held(&a.lists)
+                + a.lists.iter().map(Table::bytes).sum::<usize>()
+        };
+        self.arenas.iter().map(arena).sum::<usize>()
+            + held(&self.arenas)
             + self.scratch.iter().map(lines).sum::<usize>()
+            + held(&self.scratch)
+            + self.partitions.iter().map(Partition::bytes).sum::<usize>()
+            + held(&self.partitions)
+            + self.sides.iter().map(Side::bytes).sum::<usize>()
+            + held(&self.unwritten)
+            + self.pool.bytes()
     }
 
     /// Runs the operations in order.

@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn list(rows: &mut Vec<Vec<String>>, layout: &Layout, values: &[f64], prefix: &str, pattern: &str) {
     for part in layout.parts() {
         let name = format!("{prefix}{}", part.name());
-        if !scene::words::glob(pattern, &name) {
+        if !pullback_scene::words::glob(pattern, &name) {
             continue;
         }
         let numbers: Vec<String> = values[part.range()].iter().map(|x| human(*x)).collect();

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use pullback_engine::names::nearest;
 use pullback_report::human;
 use pullback_scene as scene;
+use pullback_scene::words::nearest;
 use pullback_solve::Problem;
 use pullback_solve::optimise::{Error, Method, Run};
 
@@ -83,7 +83,7 @@ fn method(name: &str) -> Result<Method> {
     found.ok_or_else(|| {
         let names: Vec<String> = Method::ALL.iter().map(|method| method.name().to_owned()).collect();
         let what = format!("there is no method `{name}`");
-        let fix = match nearest(name, names.clone()).first() {
+        let fix = match nearest(name, &names) {
             Some(near) => format!("did you mean `{near}`? The methods are {}", names.join(", ")),
             None => format!("the methods are {}", names.join(", ")),
         };

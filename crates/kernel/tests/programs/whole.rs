@@ -56,7 +56,7 @@ fn what_depends_on_what() {
     assert_eq!(w.program.dependence(w.v_next, w.g), vec![Vec::<u32>::new(); N]);
     // A sum depends on all that it is of.
     assert_eq!(w.program.dependence(w.stored, w.x), [[0, 1, 2, 3]]);
-    assert_eq!(w.program.dependence(w.weight, w.x), [all.clone()]);
+    assert_eq!(w.program.dependence(w.weight, w.x), [all]);
     assert_eq!(w.program.dependence(w.weight, w.g), [[0]]);
     assert_eq!(w.program.dependence(w.x, w.x), [[0], [1], [2], [3], [4]]);
 }

@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let health = check(&mut problem, &z)?;
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
-    let folder = folder::open(&format!("{name}-check"), out.as_deref(), *replace, folder::anything)?;
+    let folder = folder::open(&format!("{name}-check"), out.as_deref(), *replace, folder::nothing_else)?;
     page::write_checked(&folder, &mut problem, &health)?;
     print(&name, &health);
     say!("report: {}", folder.path().join(page::FILE).display());

@@ -73,14 +73,20 @@ fn create(path: &Path, existing: Existing) -> Result<RunFolder> {
 }
 
 /// For commands that cannot be resumed: whatever is there is something else.
-pub fn anything(path: &Path) -> Found {
+pub fn nothing_else(path: &Path) -> Found {
+    anything(path, |_| false)
+}
+
+/// What is in a folder without a whole state; `begun` tells the files that a run writes before it has one.
+pub fn anything(path: &Path, begun: impl Fn(&str) -> bool) -> Found {
     // What is there and no folder is refused when the folder is made.
     let Ok(entries) = path.read_dir() else { return Found::Nothing };
-    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     match &names[..] {
         [] => Found::Nothing,
-        // Nothing but the mark of a run, which is hidden.
-        names if names.iter().all(|name| name.to_string_lossy().starts_with('.')) => Found::Unfinished,
+        // The mark of a run is hidden.
+        names if names.iter().all(|name| name.starts_with('.') || begun(name)) => Found::Unfinished,
         _ => Found::Other("there is a run already".into()),
     }
 }

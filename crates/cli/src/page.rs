@@ -43,10 +43,11 @@ pub fn write_solved(
         .section("Loss", |s| {
             s.text(&problem.description().scene.description);
             s.plot(&loss_plot(run, comparison));
-            if let Some(reason) = run.stopped() {
-                s.text(&reason.to_string());
-            }
-            compare(s, run, comparison);
+            match (run.stopped(), comparison) {
+                (_, Some(comparison)) => s.table(&compared(run, comparison)),
+                (Some(reason), None) => s.text(&reason.to_string()),
+                (None, None) => s,
+            };
             s.table(&parts);
         })
         .section("What changed", |s| {
@@ -163,8 +164,8 @@ fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
     plot
 }
 
-fn compare(s: &mut Section, run: &Run, comparison: Option<&(String, Run)>) {
-    let Some((name, other)) = comparison else { return };
+/// Both methods, and what each of them took.
+fn compared(run: &Run, (name, other): &(String, Run)) -> Table {
     let mut table =
         Table::new(["method", "loss", "iterations", "values", "gradients", "Jacobians", "stopped"]);
     for (name, run) in [(run.method().name(), run), (name, other)] {
@@ -179,7 +180,7 @@ fn compare(s: &mut Section, run: &Run, comparison: Option<&(String, Run)>) {
             Cell::from(run.stopped().map_or("at its limit of evaluations".to_owned(), ToString::to_string)),
         ]);
     }
-    s.table(&table);
+    table
 }
 
 /// More controls than this are plotted, and not listed.

@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let seconds = start.elapsed().as_secs_f64();
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
-    let folder = folder::open(&format!("{name}-simulated"), out.as_deref(), *replace, folder::anything)?;
+    let folder = folder::open(&format!("{name}-simulated"), out.as_deref(), *replace, folder::nothing_else)?;
     write_trajectory(&folder, &recorded)?;
     page::write_simulated(&folder, &mut problem, &recorded)?;
     let steps = recorded.len() - 1;

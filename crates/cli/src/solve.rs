@@ -1,6 +1,6 @@
 //! `pullback solve`: find the variables that make the loss small.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -117,7 +117,7 @@ fn compare(
 fn look(path: &Path, fingerprint: &str) -> Found {
     let state = path.join(STATE);
     if !state.exists() {
-        return folder::anything(path);
+        return folder::anything(path, is_state);
     }
     match Run::load(&state, fingerprint) {
         Ok(run) if run.stopped().is_none() || !path.join(page::FILE).exists() => Found::Unfinished,
@@ -129,13 +129,20 @@ fn look(path: &Path, fingerprint: &str) -> Found {
     }
 }
 
+/// Is this the name of a state, or of what is written for one: its history, its next version?
+fn is_state(name: &str) -> bool {
+    name.starts_with(STATE) || (name.starts_with("state-") && name.contains(".json"))
+}
+
 fn remove_states(folder: &Path) {
     let Ok(entries) = folder.read_dir() else { return };
-    let is_state =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("state"));
-    for path in entries.flatten().map(|entry| entry.path()).filter(is_state) {
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    // A state goes before its history: without one it would be damaged.
+    names.sort();
+    for name in names.iter().filter(|name| is_state(name)) {
         // Nothing depends on it: a state that stays is refused or resumed like any other.
-        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(folder.join(name));
     }
 }
 

@@ -180,6 +180,26 @@ fn killed_many_times_also_while_it_compares() {
     assert!(files(&folder) == wanted, "killed {kills} times, it ends otherwise");
 }
 
+/// Killed in the middle of the first save: there is a history, or the half of one, and no state yet.
+#[test]
+fn killed_in_the_first_save() {
+    let text = PROBLEM.replace("iterations = 900", "iterations = 20");
+    let solved = |name: &str, files_there: &[&str]| {
+        let folder = folder(name);
+        fs::write(folder.join("long.toml"), &text).expect("it can be written");
+        fs::create_dir(folder.join("run")).expect("it can be made");
+        for name in files_there {
+            fs::write(folder.join("run").join(name), "{\"iteration\":").expect("it can be written");
+        }
+        assert!(!done(&folder, &ARGUMENTS).contains("going on"), "there is nothing to go on from");
+        files(&folder)
+    };
+    let wanted = solved("first-save", &[]);
+    let marker = ".pullback-run";
+    assert!(solved("first-save-history", &[marker, "state.json.history-0"]) == wanted);
+    assert!(solved("first-save-state", &[marker, "state.json.history-0", "state.json.tmp"]) == wanted);
+}
+
 /// Killed when all is found and the page is not yet written: nothing is searched for again.
 #[test]
 fn killed_before_the_page_is_written() {
@@ -294,9 +314,11 @@ fn finished_runs_are_kept() {
     );
     assert_eq!(stamp("runs/long/report.html"), first, "nothing was touched");
 
-    // --replace starts over, with what is asked for now.
+    // --replace starts over, with what is asked for now, and leaves what is not its own.
+    fs::write(folder.join("runs/long/statement.txt"), "mine").expect("it can be written");
     let said = done(&folder, &["solve", "long.toml", "--out", "runs/long", "--replace"]);
     assert!(!said.contains("going on"), "{said}");
     assert_eq!(history("runs/long").lines().count(), 6);
+    assert!(folder.join("runs/long/statement.txt").exists());
     assert_eq!(history("runs/long-2").lines().count(), 5);
 }

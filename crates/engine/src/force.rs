@@ -15,6 +15,12 @@ use crate::names::Block;
 /// Adding one to a model is all that it takes: every integrator, memory, loss and optimiser then knows it. See
 /// `examples/custom_force.rs`.
 pub trait Force: Debug + Send + Sync + 'static {
+    /// What errors call it.
+    fn name(&self) -> String {
+        let whole = format!("{self:?}");
+        whole.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
+    }
+
     /// The params that it reads.
     fn params(&self) -> Vec<Block> {
         Vec::new()

@@ -44,6 +44,21 @@ impl Quantity {
     pub fn positive(self) -> Self {
         self.at_least(f64::MIN_POSITIVE)
     }
+
+    /// Why a value makes no sense; none if it does.
+    pub fn refuses(&self, value: f64) -> Option<String> {
+        if !value.is_finite() {
+            Some("it must be a finite number".to_owned())
+        } else if value < self.lower && self.lower == f64::MIN_POSITIVE {
+            Some("it must be greater than 0".to_owned())
+        } else if value < self.lower {
+            Some(format!("it must be at least {}", self.lower))
+        } else if value > self.upper {
+            Some(format!("it must be at most {}", self.upper))
+        } else {
+            None
+        }
+    }
 }
 
 /// Things that share a quantity: one called `ball`, or several called `chain[0]`, `chain[1]`, ...

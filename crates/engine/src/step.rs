@@ -206,7 +206,8 @@ fn reversible(model: &Model) -> Result<(), Error> {
         p.output(f);
         if p.finish()?.dependence(f, inputs.v).iter().any(|on| !on.is_empty()) {
             return Err(Error::Reversible(format!(
-                "the reversible integrator needs forces that do not depend on velocities, and this one may: {force:?}; leave it out (springs without `damping`, no drag, no ground), or take another integrator"
+                "the reversible integrator needs forces that do not depend on velocities, and `{}` may",
+                force.name()
             )));
         }
     }

@@ -136,12 +136,15 @@ fn kernels_are_losses() {
     };
     let with = |when: When| {
         let mut problem = falling(0.1, vec![LossTerm::effort("push")]);
-        problem.add_loss(KernelLoss::<outside>::new(0, when, 0.5));
+        let loss = KernelLoss::<outside>::new(problem.model(), "ball", when, 0.5).expect("a particle");
+        problem.add_loss(loss);
         problem
     };
     close(value(&mut with(When::End)), 0.5 * of(1.0));
     close(value(&mut with(When::Steps(vec![0, 4]))), 0.5 * (of(0.0) + of(0.4)));
-    close(value(&mut with(When::Always)), 0.5 * (1..=10).map(|i| of(0.1 * f64::from(i))).sum::<f64>());
+    close(value(&mut with(When::Always)), 0.05 * (1..=10).map(|i| of(0.1 * f64::from(i))).sum::<f64>());
+    let unknown = KernelLoss::<outside>::new(with(When::End).model(), "bal", When::End, 1.0);
+    assert!(unknown.err().is_some_and(|error| error.to_string().contains("`ball.position`")));
     for when in [When::End, When::Always, When::Steps(vec![0, 4])] {
         audited(&mut with(when));
     }

@@ -100,12 +100,10 @@ impl<K> Named<K> {
             let (wanted, found) = (range.len(), values.len());
             return Err(NameError::Length { name: name.to_owned(), wanted, found });
         }
-        let old = self.values[range.clone()].to_vec();
-        self.values[range.clone()].copy_from_slice(values);
-        if let Err(error) = self.check() {
-            self.values[range].copy_from_slice(&old);
-            return Err(error);
+        for (i, &value) in range.clone().zip(values) {
+            self.check_number(i, value)?;
         }
+        self.values[range].copy_from_slice(values);
         Ok(())
     }
 
@@ -133,25 +131,24 @@ impl<K> Named<K> {
     /// Is every number finite, and in its range?
     pub fn check(&self) -> Result<(), NameError> {
         for (block, range) in self.layout.ranges() {
-            let q = &block.quantity;
             for i in range {
-                let value = self.values[i];
-                if value.is_finite() && value >= q.lower && value <= q.upper {
-                    continue;
+                if let Some(why) = block.quantity.refuses(self.values[i]) {
+                    return Err(NameError::Range {
+                        name: self.layout.name_of(i),
+                        value: self.values[i],
+                        why,
+                    });
                 }
-                let why = if !value.is_finite() {
-                    "it must be a finite number".to_owned()
-                } else if value < q.lower && q.lower == f64::MIN_POSITIVE {
-                    "it must be greater than 0".to_owned()
-                } else if value < q.lower {
-                    format!("it must be at least {}", q.lower)
-                } else {
-                    format!("it must be at most {}", q.upper)
-                };
-                return Err(NameError::Range { name: self.layout.name_of(i), value, why });
             }
         }
         Ok(())
+    }
+
+    fn check_number(&self, i: usize, value: f64) -> Result<(), NameError> {
+        match self.layout.quantity_of(i).and_then(|quantity| quantity.refuses(value)) {
+            Some(why) => Err(NameError::Range { name: self.layout.name_of(i), value, why }),
+            None => Ok(()),
+        }
     }
 
     /// Moves along a tangent, of [`Layout::tangent_len`] numbers: on the manifold where values lie on one.

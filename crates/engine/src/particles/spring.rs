@@ -61,6 +61,10 @@ impl Springs {
 }
 
 impl Force for Springs {
+    fn name(&self) -> String {
+        self.key.clone()
+    }
+
     fn params(&self) -> Vec<Block> {
         let stiffness = Quantity::new("N/m", "force per stretch").at_least(0.0);
         let rest = Quantity::new("m", "length at which it pulls and pushes nothing").at_least(0.0);

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use pullback_engine::Model;
+use pullback_engine::names::NameError;
 use pullback_engine::rollout::{Bars, Loss, Moment};
 use pullback_kernel::prelude::*;
 use pullback_scene::When;
@@ -10,7 +12,8 @@ use pullback_scene::When;
 ///
 /// ```
 /// use pullback_kernel::prelude::*;
-/// use pullback_scene::When;
+/// use pullback_engine::Model;
+/// use pullback_scene::{Particles, Scene, When};
 /// use pullback_solve::loss::KernelLoss;
 ///
 /// /// How far a particle is below a roof of height 2 m, squared.
@@ -20,7 +23,9 @@ use pullback_scene::When;
 ///     gap * gap
 /// }
 ///
-/// let loss = KernelLoss::<below_roof>::new(0, When::End, 1.0);
+/// let scene = Scene { particles: vec![Particles::single("ball", [0.0; 3], 1.0)], ..Scene::default() };
+/// let loss = KernelLoss::<below_roof>::new(&Model::new(&scene)?, "ball", When::End, 1.0)?;
+/// # Ok::<(), pullback_engine::Error>(())
 /// ```
 pub struct KernelLoss<K> {
     particle: usize,
@@ -30,9 +35,14 @@ pub struct KernelLoss<K> {
 }
 
 impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> KernelLoss<K> {
-    /// Of particle number `particle`, at these moments, with this weight. `Always` is after every step.
-    pub fn new(particle: usize, at: When, weight: f64) -> Self {
-        KernelLoss { particle, at, weight, kernel: PhantomData }
+    /// Of the particle with this name, at these moments, with this weight. `Always` is after every step, times dt.
+    pub fn new(model: &Model, particle: &str, at: When, weight: f64) -> Result<Self, NameError> {
+        let position = model.state_layout().find(&format!("{particle}.position"))?;
+        if position.len() != 3 {
+            let name = particle.to_owned();
+            return Err(NameError::Length { name, wanted: 3, found: position.len() });
+        }
+        Ok(KernelLoss { particle: position.start / 3, at, weight, kernel: PhantomData })
     }
 
     fn arguments(&self, moment: &Moment<'_>) -> (Vec3, Vec3) {
@@ -43,28 +53,33 @@ impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> KernelLoss<K> {
         (vector(3 * self.particle), vector(moment.state.len() / 2 + 3 * self.particle))
     }
 
-    fn counts(&self, moment: &Moment<'_>) -> bool {
-        match &self.at {
+    /// How much it counts at a moment.
+    fn factor(&self, moment: &Moment<'_>) -> f64 {
+        let counts = match &self.at {
             When::End => moment.last,
-            When::Always => moment.step > 0,
+            // The time of a step.
+            When::Always if moment.step > 0 => return self.weight * moment.time / moment.step as f64,
+            When::Always => false,
             When::Steps(steps) => steps.contains(&moment.step),
-        }
+        };
+        if counts { self.weight } else { 0.0 }
     }
 }
 
 impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> Loss for KernelLoss<K> {
     fn value(&self, moment: &Moment<'_>) -> f64 {
-        if !self.counts(moment) {
-            return 0.0;
+        match self.factor(moment) {
+            0.0 => 0.0,
+            factor => factor * K::forward::<f64>(self.arguments(moment)),
         }
-        self.weight * K::forward::<f64>(self.arguments(moment))
     }
 
     fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        if !self.counts(moment) {
+        let factor = self.factor(moment);
+        if factor == 0.0 {
             return;
         }
-        let (x_bar, v_bar) = K::pullback::<f64>(self.arguments(moment), self.weight);
+        let (x_bar, v_bar) = K::pullback::<f64>(self.arguments(moment), factor);
         let half = bars.state.len() / 2;
         for (at, bar) in [(3 * self.particle, x_bar), (half + 3 * self.particle, v_bar)] {
             if let Some(numbers) = bars.state.get_mut(at..at + 3) {

@@ -31,6 +31,8 @@ pub enum Found {
     Other(String),
     /// Something that should be a run, and cannot be read.
     Damaged(String),
+    /// Files that no run wrote.
+    Foreign,
 }
 
 /// The folder that was asked for, or a new one in `runs/`.
@@ -42,7 +44,8 @@ pub fn open(
 ) -> Result<RunFolder> {
     if let Some(path) = out {
         return match look(path) {
-            Found::Nothing => create(path, Existing::Refuse),
+            // What no run wrote is refused, with the reason, when the folder is made.
+            Found::Nothing | Found::Foreign => create(path, Existing::Refuse),
             _ if replace => create(path, Existing::Replace),
             Found::Unfinished => create(path, Existing::Resume),
             Found::Other(what) | Found::Damaged(what) => Err(Refused::new(path, what, FIX).into()),
@@ -57,6 +60,7 @@ pub fn open(
         };
         match look(&path) {
             Found::Nothing => return create(&path, Existing::Refuse),
+            Found::Foreign => {}
             _ if replace => return create(&path, Existing::Replace),
             Found::Unfinished => return create(&path, Existing::Resume),
             Found::Damaged(what) => return Err(Refused::new(&path, what, FIX).into()),
@@ -87,6 +91,7 @@ pub fn anything(path: &Path, begun: impl Fn(&str) -> bool) -> Found {
         [] => Found::Nothing,
         // The mark of a run is hidden.
         names if names.iter().all(|name| name.starts_with('.') || begun(name)) => Found::Unfinished,
+        names if names.iter().all(|name| !name.starts_with(".pullback")) => Found::Foreign,
         _ => Found::Other("there is a run already".into()),
     }
 }

@@ -5,6 +5,7 @@ mod folder;
 mod optimise;
 mod page;
 mod params;
+mod quality;
 mod simulate;
 mod solution;
 mod solve;

@@ -12,6 +12,7 @@ use pullback_solve::Problem;
 use pullback_solve::check::{Growth, Health};
 use pullback_solve::optimise::Run;
 
+use crate::quality::Quality;
 use crate::simulate::{self, Recorded};
 use crate::solution;
 
@@ -25,6 +26,7 @@ pub fn write_solved(
     run: &Run,
     comparison: Option<&(String, Run)>,
     recorded: &Recorded,
+    quality: &Quality,
 ) -> Result<()> {
     let (z, best) = run.best();
     let start = problem.variables().start();
@@ -52,6 +54,7 @@ pub fn write_solved(
         })
         .section("What changed", |s| {
             changes(s, problem, &start, z);
+            errors(s, problem, z, quality);
         })
         .section("Motion", |s| motion::show(s, problem, Some(&before), recorded))
         .section("Gradients", |s| growth(s, problem, &grows, &norms));
@@ -205,6 +208,21 @@ fn changes(s: &mut Section, problem: &Problem, start: &[f64], z: &[f64]) {
     if controls > MOST_CONTROLS {
         s.text(&format!("{controls} numbers of controls: see their plot, and {}.", solution::FILE));
     }
+}
+
+/// How well measurements determine what was found, and what else to know.
+fn errors(s: &mut Section, problem: &Problem, z: &[f64], quality: &Quality) {
+    if let Some(errors) = &quality.errors {
+        let mut table = Table::new(["fitted", "value", "standard error"]);
+        for (i, value) in problem.variables().values(z).into_iter().enumerate() {
+            let (name, unit) = problem.variables().name(i);
+            table.row([Cell::from(format!("{name} [{unit}]")), Cell::from(value), Cell::from(errors[i])]);
+        }
+        s.table(&table);
+    }
+    quality.notes.iter().for_each(|note| {
+        s.text(&format!("Note: {note}."));
+    });
 }
 
 /// What each part of the loss comes to, before and after.

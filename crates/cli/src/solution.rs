@@ -7,6 +7,8 @@ use pullback_report::{Cell, Csv, RunFolder};
 use pullback_solve::Problem;
 use pullback_solve::optimise::Run;
 
+use crate::quality::Quality;
+
 /// The solution in a run folder.
 pub const FILE: &str = "solution.toml";
 /// The history in a run folder.
@@ -37,7 +39,7 @@ pub fn write_history(folder: &RunFolder, run: &Run) -> Result<()> {
 }
 
 /// What was found: each variable with its value before and after.
-pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run) -> Result<()> {
+pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run, quality: &Quality) -> Result<()> {
     let (z, best) = run.best();
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
     folder.write(FILE, |out| -> std::io::Result<()> {
@@ -54,6 +56,9 @@ pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run) -> Resul
             let (name, unit) = variables.name(i);
             writeln!(out, "\n[[variables]]\nname = {}\nunit = {}", text(name), text(unit))?;
             writeln!(out, "value = {}\nbefore = {}", number(value), number(before[i]))?;
+            if let Some(errors) = &quality.errors {
+                writeln!(out, "standard_error = {}", number(errors[i]))?;
+            }
         }
         Ok(())
     })?;
@@ -62,5 +67,7 @@ pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run) -> Resul
 
 /// A float as TOML writes it, to the last bit.
 fn number(x: f64) -> String {
-    toml::Value::Float(x).to_string()
+    let plain = toml::Value::Float(x).to_string();
+    // Rust's shortest text with an exponent is a TOML float as well.
+    if plain.len() > 24 { format!("{x:e}") } else { plain }
 }

@@ -13,6 +13,7 @@ use pullback_solve::Problem;
 use pullback_solve::optimise::{Error, Method, Run};
 
 use crate::folder::{self, Found};
+use crate::quality::Quality;
 use crate::{Where, optimise, page, say, simulate, solution};
 
 #[derive(Args)]
@@ -71,9 +72,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let recorded = simulate::record(&mut problem, &run)?;
     simulate::write_trajectory(&folder, &recorded)?;
     solution::write_history(&folder, &run)?;
-    solution::write_solution(&folder, &problem, &run)?;
-    page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded)?;
-    summary(&problem, &run, comparison.as_ref(), seconds, folder.path());
+    let quality = Quality::new(&mut problem, &run)?;
+    solution::write_solution(&folder, &problem, &run, &quality)?;
+    page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded, &quality)?;
+    summary(&problem, &run, comparison.as_ref(), seconds, folder.path(), &quality);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,7 +148,14 @@ fn remove_states(folder: &Path) {
     }
 }
 
-fn summary(problem: &Problem, run: &Run, comparison: Option<&(String, Run)>, seconds: f64, folder: &Path) {
+fn summary(
+    problem: &Problem,
+    run: &Run,
+    comparison: Option<&(String, Run)>,
+    seconds: f64,
+    folder: &Path,
+    quality: &Quality,
+) {
     let (z, best) = run.best();
     let iterations = run.history().last().map_or(0, |record| record.iteration);
     let first = run.history().first().map_or(f64::NAN, |record| record.value);
@@ -164,11 +173,13 @@ fn summary(problem: &Problem, run: &Run, comparison: Option<&(String, Run)>, sec
     const SHOWN: usize = 12;
     for (i, value) in values.iter().enumerate().take(SHOWN) {
         let (name, unit) = problem.variables().name(i);
-        say!("  {name} = {} {unit}  (was {})", human(*value), human(before[i]));
+        let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+        say!("  {name} = {}{}{unit}  (was {})", human(*value), quality.plus_minus(i), human(before[i]));
     }
     if values.len() > SHOWN {
         say!("  and {} more in {}", values.len() - SHOWN, folder.join(solution::FILE).display());
     }
+    quality.notes.iter().for_each(|note| say!("note: {note}"));
     if let Some((name, other)) = comparison {
         let (a, b) = (run.counts(), other.counts());
         say!(

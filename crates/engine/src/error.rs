@@ -6,7 +6,7 @@ use pullback_scene::Invalid;
 use crate::names::NameError;
 
 /// An error of the engine: what, where, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// A scene that makes no sense.
     #[error("{}: {}; {}", .0.path, .0.what, .0.fix)]
@@ -140,4 +140,11 @@ fn hint(nearest: &[String]) -> String {
 
 fn in_world(world: &Option<usize>) -> String {
     world.map_or(String::new(), |world| format!(" of world {world}"))
+}
+
+/// What people should read, also where `main` returns it.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

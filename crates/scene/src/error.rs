@@ -12,7 +12,7 @@ pub struct Position {
 }
 
 /// What is wrong in a description, whether it was read from a file or built in code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Invalid {
     /// The field, such as `springs[2].ends[1]`.
     pub path: String,
@@ -44,7 +44,7 @@ impl fmt::Display for Invalid {
 }
 
 /// What is wrong with a file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
     /// The file; empty for a description that was built in code.
     pub file: String,
@@ -71,5 +71,19 @@ impl fmt::Display for Error {
             write!(f, "{}: ", self.path)?;
         }
         write!(f, "{}\n  fix: {}", self.what, self.fix)
+    }
+}
+
+/// What people should read, also where `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What people should read, also where `main` returns it.
+impl fmt::Debug for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

@@ -1,7 +1,7 @@
 //! What can go wrong when a problem is made or solved.
 
 /// An error, with the place in the file where one applies.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// The description makes no sense.
     #[error(transparent)]
@@ -15,4 +15,11 @@ pub enum Error {
     /// The optimiser cannot go on.
     #[error(transparent)]
     Optimiser(#[from] crate::optimise::Error),
+}
+
+/// What people should read, also where `main` returns it.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

@@ -7,7 +7,7 @@ use pullback_scene as scene;
 
 use crate::Error;
 use crate::loss::Losses;
-use crate::optimise::{Failure, Method, Objective, Run, Stopping};
+use crate::optimise::{Failure, Method, Objective, Run, Stopping, standard_errors};
 use crate::variables::{Point, Variables};
 
 /// A problem that can be solved, simulated and checked.
@@ -164,6 +164,21 @@ impl Problem {
         Error::Description(Box::new(self.description.source.error(path, what, fix)))
     }
 
+    /// The standard error of each variable at z, in its own unit, if measurements are fitted: how far the noise that the fit
+    /// leaves may have carried it. Infinite where the measurements do not determine it.
+    pub fn standard_errors(&mut self, z: &[f64]) -> Result<Option<Vec<f64>>, Error> {
+        let fits = |term: &scene::LossTerm| matches!(term.kind, scene::LossKind::Trajectory { .. });
+        let few = self.variables.len() <= MOST_FITTED;
+        if !few || !self.losses.is_least_squares() || !self.description.losses.iter().any(fits) {
+            return Ok(None);
+        }
+        let (mut residuals, mut jacobian) = (Vec::new(), Vec::new());
+        self.jacobian(z, &mut residuals, &mut jacobian).map_err(crate::optimise::Error::from)?;
+        let errors = standard_errors(&residuals, &jacobian, self.variables.len());
+        let slopes = self.variables.slopes(z);
+        Ok(errors.map(|errors| errors.iter().zip(slopes).map(|(error, slope)| error * slope.abs()).collect()))
+    }
+
     /// What a saved run must agree in to be resumed: everything that its numbers depend on.
     pub fn fingerprint(&self) -> String {
         let mut all = self.description.source.text().to_owned();
@@ -227,6 +242,8 @@ pub(crate) fn by(gradient: &Gradient, coordinate: pullback_engine::rollout::Coor
     }
 }
 
+/// The most variables whose standard errors are computed.
+const MOST_FITTED: usize = 200;
 /// A forward pass on dual numbers costs about this many plain ones, and a pullback from kept states this many.
 const PUSHFORWARD: usize = 3;
 const PULLBACK: usize = 4;
@@ -238,13 +255,13 @@ impl Objective for Problem {
 
     fn value(&mut self, z: &[f64]) -> Result<f64, Failure> {
         self.variables.apply(z, &mut self.point);
-        let values = self.rollout.value(&self.point.start(), &self.losses).map_err(failure)?;
+        let values = self.rollout.value(&self.point.start(), &self.losses)?;
         Ok(values.iter().sum())
     }
 
     fn gradient(&mut self, z: &[f64], gradient: &mut [f64]) -> Result<f64, Failure> {
         self.variables.apply(z, &mut self.point);
-        let full = self.rollout.gradient(&self.point.start(), &self.losses).map_err(failure)?;
+        let full = self.rollout.gradient(&self.point.start(), &self.losses)?;
         let slopes = self.variables.slopes(z);
         for (i, coordinate) in self.variables.coordinates().into_iter().enumerate() {
             gradient[i] = by(full, coordinate) * slopes[i];
@@ -261,7 +278,7 @@ impl Objective for Problem {
         let see = |moment: &pullback_engine::rollout::Moment<'_>| {
             losses.residuals(moment, &mut |r| residuals.push(r))
         };
-        self.rollout.watch(&self.point.start(), see).map_err(failure)
+        self.rollout.watch(&self.point.start(), see).map_err(Failure::from)
     }
 
     fn jacobian(
@@ -276,9 +293,9 @@ impl Objective for Problem {
         self.variables.apply(z, &mut self.point);
         let columns = self.variables.len();
         if columns * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
-            self.jacobian_by_pushforward(residuals, jacobian).map_err(failure)?;
+            self.jacobian_by_pushforward(residuals, jacobian)?;
         } else {
-            self.jacobian_by_pullback(residuals, jacobian).map_err(failure)?;
+            self.jacobian_by_pullback(residuals, jacobian)?;
         }
         let slopes = self.variables.slopes(z);
         for row in jacobian.chunks_exact_mut(columns.max(1)) {
@@ -289,12 +306,14 @@ impl Objective for Problem {
 }
 
 /// A rollout that blows up is a point without a value; another point may have one.
-fn failure(error: EngineError) -> Failure {
-    match error {
-        EngineError::NotFinite { .. } | EngineError::NotConverged { .. } | EngineError::Singular { .. } => {
-            Failure::not_finite(format!("the rollout ({error})"))
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Failure {
+        match error {
+            EngineError::NotFinite { .. }
+            | EngineError::NotConverged { .. }
+            | EngineError::Singular { .. } => Failure::not_finite(format!("the rollout ({error})")),
+            error => Failure::fatal(error),
         }
-        error => Failure::fatal(error),
     }
 }
 

@@ -7,7 +7,7 @@ use pullback_scene::words::{glob, nearest_few};
 use super::{Block, Layout, Part};
 
 /// A name that is not there, or a value that does not fit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum NameError {
     /// Nothing is called so.
     #[error("nothing is called `{name}`{}", nearest_text(.nearest))]
@@ -99,10 +99,15 @@ impl Layout {
 
     /// The names that are most like this one, best first.
     pub fn nearest(&self, name: &str) -> Vec<String> {
+        let asked = name.split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
         let mut names: Vec<String> = Vec::new();
         for block in &self.blocks {
             for group in &block.groups {
-                let index = if group.count.is_some() { "[0]" } else { "" };
+                let index = match (group.count, asked) {
+                    (None, _) => String::new(),
+                    (Some(count), Some(index)) if index < count => format!("[{index}]"),
+                    (Some(_), _) => "[0]".to_owned(),
+                };
                 let dot = if block.field.is_empty() { "" } else { "." };
                 names.push(format!("{}{index}{dot}{}", group.name, block.field));
             }
@@ -161,4 +166,11 @@ fn find_in(block: &Block, mut start: usize, name: &str) -> Result<Option<Range<u
         }));
     }
     Ok(None)
+}
+
+/// What people should read, also where `main` returns it.
+impl std::fmt::Debug for NameError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

@@ -14,8 +14,10 @@ use crate::step::{Unknown, held};
 const ITERATIONS: usize = 60;
 /// A residual of so many roundings is zero.
 const ROUNDINGS: f64 = 4.0;
-/// Where rounding keeps it from getting smaller, it may be this much of the velocities.
+/// Where rounding keeps it from getting smaller, it may be this much of the velocities,
 const LOOSE: f64 = 1e-7;
+/// or so many roundings of the positions, times J / h: forces of stiff springs are small differences of large numbers.
+const NOISE: f64 = 32.0;
 
 /// Working memory.
 pub(super) struct Scratch<S> {
@@ -199,6 +201,9 @@ impl<S: Parts> Stepper<S> {
         let largest = |values: &[S]| values.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
         let velocity = &self.state[world * self.state_len + half..(world + 1) * self.state_len];
         let scale = largest(&n.z[range.clone()]).max(largest(velocity));
+        let position = largest(&self.state[world * self.state_len..world * self.state_len + half]);
+        let steepness = self.jacobians.as_ref().map_or(1.0, |jacobians| jacobians.largest(world));
+        let noise = NOISE * S::EPSILON * steepness / self.h * position;
         let residual = &n.residual[range.clone()];
         let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
         if norm <= ROUNDINGS * S::EPSILON * scale {
@@ -207,7 +212,7 @@ impl<S: Parts> Stepper<S> {
             // Halved steps have done their work; the next is whole again.
             (state.norm, state.fraction) = (norm, 1.0);
             return true;
-        } else if state.norm <= LOOSE * scale {
+        } else if state.norm <= LOOSE * scale + noise {
             // Rounding is all that is left.
             state.done = true;
             for i in range {

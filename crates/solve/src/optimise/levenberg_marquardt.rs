@@ -13,6 +13,9 @@ use super::objective::Evaluator;
 use super::vector::{add_scaled, difference, dot, norm, relative_step};
 use super::{Bounds, Failure, Reason, exact};
 
+/// A promised decrease of this part of the value is lost in its rounding.
+const ROUNDING: f64 = 1e-10;
+
 /// Steps tried in one iteration.
 const TRIALS: usize = 60;
 /// The least gain ratio of a step that is taken.
@@ -176,6 +179,7 @@ impl Algorithm for LevenbergMarquardt {
 
     fn advance(&mut self, objective: &mut Evaluator<'_>, bounds: &Bounds) -> Result<Advance, Failure> {
         let gradient = self.gradient();
+        let mut most_promised = 0.0;
         for _ in 0..TRIALS {
             if let Some(step) = self.step(bounds, &gradient) {
                 let mut z: Vec<f64> = self.z.iter().zip(&step).map(|(z, d)| z + d).collect();
@@ -183,6 +187,8 @@ impl Algorithm for LevenbergMarquardt {
                 if z == self.z {
                     break;
                 }
+                let promised = dot(&self.rotated, &self.rotated) - self.model(&step);
+                most_promised = f64::max(most_promised, promised);
                 if let Some(gain) = self.gain(&z, &step, objective)?.filter(|&gain| gain > GAIN)
                     && let Some(parts) = if_finite(objective.jacobian(&z))?
                 {
@@ -192,9 +198,14 @@ impl Algorithm for LevenbergMarquardt {
             self.damping *= self.growth;
             self.growth *= 2.0;
         }
-        let why = "no damping gives a step to a lower value: this is the minimum that rounding allows, or the \
-                   Jacobian is wrong";
-        let mut advance = Advance::stay(self.value, Reason::Stagnated { why: why.to_string() });
+        let end = match most_promised <= ROUNDING * self.value {
+            true => Reason::Lowest { promised: most_promised / self.value.max(f64::MIN_POSITIVE) },
+            false => Reason::Stagnated {
+                why: "no step gives a lower value, though the Jacobian promises one: it may be wrong"
+                    .to_string(),
+            },
+        };
+        let mut advance = Advance::stay(self.value, end);
         advance.gradient_norm = Some(bounds.projected_gradient_norm(&self.z, &gradient));
         Ok(advance)
     }

@@ -50,6 +50,7 @@ mod dense;
 mod eigen;
 mod error;
 mod exact;
+mod fit;
 mod gradient_descent;
 mod lbfgs;
 mod levenberg_marquardt;
@@ -66,6 +67,7 @@ mod vector;
 
 pub use bounds::Bounds;
 pub use error::Error;
+pub use fit::standard_errors;
 pub use objective::{Counts, Failure, Objective};
 pub use pullback_scene::Method;
 pub use run::{Progress, Record, Run};

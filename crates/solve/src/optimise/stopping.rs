@@ -111,6 +111,12 @@ pub enum Reason {
         #[serde(with = "exact")]
         step: f64,
     },
+    /// No step promises a decrease that rounding would show.
+    Lowest {
+        /// The greatest decrease that one promises, relative to the value.
+        #[serde(with = "exact")]
+        promised: f64,
+    },
     /// The best value is as good as asked.
     Target {
         /// The best value.
@@ -145,6 +151,9 @@ impl fmt::Display for Reason {
             }
             Reason::SmallStep { step } => {
                 write!(f, "Steps have become too short to matter: {step:.1e} of z.")
+            }
+            Reason::Lowest { promised } => {
+                write!(f, "Converged: no step promises to lower the value by more than {promised:.1e} of it.")
             }
             Reason::Target { value, target } => {
                 write!(f, "The target {target:e} is reached: the value is {value:e}.")

@@ -1,0 +1,69 @@
+//! How good a solution is: standard errors of a fit, and what the user should know before believing it.
+
+use anyhow::Result;
+use pullback_report::human;
+use pullback_solve::Problem;
+use pullback_solve::optimise::Run;
+
+/// A standard error that is more than this part of its value says that the data do not determine it.
+const VAGUE: f64 = 0.5;
+
+/// What is known of a solution beside its numbers.
+pub struct Quality {
+    /// The standard error of each variable, if measurements were fitted.
+    pub errors: Option<Vec<f64>>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+impl Quality {
+    /// Of the best point of a run.
+    pub fn new(problem: &mut Problem, run: &Run) -> Result<Quality> {
+        let (z, _) = run.best();
+        let errors = problem.standard_errors(z)?;
+        let (variables, mut notes) = (problem.variables(), Vec::new());
+        if run.history().first().is_some_and(|first| first.gradient_norm == Some(0.0)) {
+            let why = match problem.description().scene.simulation.truncate {
+                Some(_) => "; `truncate` cuts what lies before its last window off",
+                None => "",
+            };
+            notes.push(format!(
+                "the gradient is zero at the start: nothing that may change reaches the loss{why}; `pullback check` tells more"
+            ));
+        }
+        let values = variables.values(z);
+        let (mut at_bounds, mut vague) = (Vec::new(), Vec::new());
+        for (i, value) in values.iter().enumerate() {
+            let (lower, upper) = variables.range(i);
+            if *value <= lower || *value >= upper {
+                at_bounds.push(variables.name(i).0);
+            }
+            if errors.as_ref().is_some_and(|errors| errors[i] > VAGUE * value.abs()) {
+                vague.push(variables.name(i).0);
+            }
+        }
+        notes.extend(named(&at_bounds, "at a bound: the loss may be lower beyond it"));
+        notes.extend(named(&vague, "hardly determined by the measurements: others fit as well"));
+        Ok(Quality { errors, notes })
+    }
+
+    /// ` ± error`, if it is known.
+    pub fn plus_minus(&self, i: usize) -> String {
+        match self.errors.as_ref().map(|errors| errors[i]) {
+            None => String::new(),
+            Some(error) if error.is_finite() => format!(" ± {}", human(error)),
+            Some(_) => " ± anything".to_owned(),
+        }
+    }
+}
+
+/// Several names, and what they are.
+fn named(names: &[&str], what: &str) -> Option<String> {
+    const SHOWN: usize = 4;
+    let is = if names.len() == 1 { "is" } else { "are" };
+    match names {
+        [] => None,
+        few if few.len() <= SHOWN => Some(format!("{} {is} {what}", few.join(", "))),
+        many => Some(format!("{} and {} more {is} {what}", many[..SHOWN].join(", "), many.len() - SHOWN)),
+    }
+}

@@ -39,7 +39,9 @@ impl Energy {
         p.output(kinetic);
         potentials.iter().for_each(|&energy| p.output(energy));
         let workspace = p.finish()?.workspace(RunOptions::default());
-        let conserved = model.forces().iter().all(|force| force.conservative());
+        let first = model.state();
+        let conserved = model.forces().iter().all(|force| force.conservative())
+            && model.constraints().iter().all(|constraint| constraint.conservative(first.values()));
         Ok(Energy { workspace, state, params, kinetic, potentials, conserved })
     }
 

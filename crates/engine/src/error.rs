@@ -88,6 +88,30 @@ pub enum Error {
     /// What the reversible integrator cannot do.
     #[error("{0}")]
     Reversible(String),
+    /// The reversible integrator went too far.
+    #[error(
+        "step {step}: {value} is beyond {limit} m or m/s, where the reversible integrator keeps no bits; move the scene nearer to the origin, or take another integrator"
+    )]
+    OffLattice {
+        /// After which step.
+        step: usize,
+        /// A position [m] or velocity [m/s].
+        value: f64,
+        /// How far it may be.
+        limit: f64,
+    },
+    /// A derivative that is no number.
+    #[error(
+        "the gradient by the {what} is {value} (number {index}): a loss or a force of one's own may have a pullback that is not finite"
+    )]
+    GradientNotFinite {
+        /// By what.
+        what: &'static str,
+        /// Which number of it.
+        index: usize,
+        /// What it is.
+        value: f64,
+    },
     /// A budget that is too small.
     #[error(
         "{bytes} bytes do not suffice: this rollout needs at least {needed} bytes, and {all} to keep every step"

@@ -49,6 +49,11 @@ pub trait Force: Debug + Send + Sync + 'static {
 pub trait Constraint: Debug + Send + Sync + 'static {
     /// The accelerations [m/s²] that it leaves of these.
     fn constrain(&self, site: &mut Site<'_>, acceleration: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error>;
+
+    /// Does it no work on a world that starts from this state?
+    fn conservative(&self, _state: &[f64]) -> bool {
+        false
+    }
 }
 
 /// The buffers of a step that the caller sets.

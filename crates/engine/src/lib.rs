@@ -9,7 +9,7 @@ pub mod names;
 pub mod particles;
 pub mod rollout;
 mod step;
-pub mod stepper;
+mod stepper;
 
 pub use energy::Energy;
 pub use error::Error;
@@ -20,3 +20,4 @@ pub use names::{Control, Params, State};
 pub use pullback_scene::{Integrator, Memory, Snapshots};
 pub use rollout::{Gradient, Loss, Options, Rollout, Start};
 pub use step::{Scheme, Step};
+pub use stepper::Parts;

@@ -158,6 +158,9 @@ pub struct Rollout<S: Parts = f64> {
     bars: Vec<S>,
     control_bars: Vec<S>,
     controls: Vec<S>,
+    /// How many bytes are kept for the way back, and how many everything else takes.
+    kept: usize,
+    fixed: usize,
     /// How many steps were made in the last gradient, those included that were made again.
     steps_made: usize,
 }
@@ -166,6 +169,9 @@ impl<S: Parts> Rollout<S> {
     /// Sets aside all memory that rollouts of this kind need.
     pub fn new(step: &Step, options: Options) -> Result<Self, Error> {
         check(step, &options)?;
+        if step.scheme().integrator == Integrator::ReversibleVerlet && S::EPSILON > f64::EPSILON {
+            return Err(Error::Reversible("the reversible integrator needs double precision".into()));
+        }
         let mut stepper = Stepper::new(step, options.worlds, options.run);
         let (worlds, model) = (options.worlds, step.model());
         let states = worlds * model.state_layout().len();
@@ -181,6 +187,8 @@ impl<S: Parts> Rollout<S> {
         let zeros = |len: usize| vec![S::default(); len];
         Ok(Rollout {
             gradient: Gradient::new(model, &options),
+            kept: keep.bytes(),
+            fixed,
             state: vec![0.0; states],
             state_bar: vec![0.0; states],
             before_last: vec![0.0; states],
@@ -205,6 +213,11 @@ impl<S: Parts> Rollout<S> {
     /// How it runs.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// How many bytes of memory it takes, and how many of these it keeps for the way back.
+    pub fn bytes(&self) -> (usize, usize) {
+        (self.fixed + self.kept, self.kept)
     }
 
     /// How many steps were made for the last value or gradient, those included that were made again on the way back.
@@ -249,7 +262,7 @@ impl<S: Parts> Rollout<S> {
     }
 
     fn begin(&mut self, start: &Start<'_>) -> Result<(), Error> {
-        self.check_start(start)?;
+        check_start(self.step.model(), self.options.worlds, self.options.steps, start)?;
         self.state.copy_from_slice(start.states);
         if self.step.scheme().integrator == Integrator::ReversibleVerlet {
             self.state.iter_mut().for_each(|x| *x = on_lattice(*x));
@@ -311,9 +324,7 @@ impl<S: Parts> Rollout<S> {
     fn check_lattice(&self, step: usize) -> Result<(), Error> {
         match self.state.iter().find(|x| x.abs() > LATTICE_LIMIT) {
             None => Ok(()),
-            Some(x) => Err(Error::Reversible(format!(
-                "step {step}: {x} is beyond {LATTICE_LIMIT} m or m/s, where the reversible integrator keeps no bits; move the scene nearer to the origin, or take another integrator"
-            ))),
+            Some(x) => Err(Error::OffLattice { step, value: *x, limit: LATTICE_LIMIT }),
         }
     }
 
@@ -396,7 +407,10 @@ impl<S: Parts> Rollout<S> {
             let parts = self.stepper.parts();
             let mut load = |part: usize, workspace: &mut Workspace<S>| {
                 store.get(step * parts + part, row);
-                Ok(workspace.load_values(row)?)
+                workspace.load_values(row)?;
+                // Values may have been rounded; constants are not.
+                workspace.fill_constants();
+                Ok(())
             };
             self.stepper.pull_kept(step, &mut load, &mut self.bars, &mut self.control_bars)?;
             self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
@@ -467,26 +481,32 @@ impl<S: Parts> Rollout<S> {
             let sums = &mut self.gradient.params[world * len..(world + 1) * len];
             sums.iter_mut().zip(&self.numbers).for_each(|(sum, bar)| *sum += bar.value());
         }
-        Ok(())
-    }
-
-    fn check_start(&self, start: &Start<'_>) -> Result<(), Error> {
-        let (model, worlds) = (self.step.model(), self.options.worlds);
-        let controls = model.control_layout().len() * self.options.steps;
-        for (what, wanted, found) in [
-            ("the first states", model.state_layout().len() * worlds, start.states),
-            ("the controls of all steps", controls * worlds, start.controls),
-            ("the params", model.params_layout().len() * worlds, start.params),
-        ] {
-            if found.len() != wanted {
-                return Err(Error::Length { what, wanted, found: found.len() });
-            }
-            if let Some(i) = found.iter().position(|x| !x.is_finite()) {
-                return Err(Error::StartNotFinite { what, index: i, value: found[i] });
+        let Gradient { states, controls, params, .. } = &self.gradient;
+        for (what, numbers) in [("first state", states), ("controls", controls), ("params", params)] {
+            if let Some(index) = numbers.iter().position(|x| !x.is_finite()) {
+                return Err(Error::GradientNotFinite { what, index, value: numbers[index] });
             }
         }
         Ok(())
     }
+}
+
+/// Are these as many numbers as worlds and steps want, and all of them finite?
+fn check_start(model: &Model, worlds: usize, steps: usize, start: &Start<'_>) -> Result<(), Error> {
+    let controls = model.control_layout().len() * steps;
+    for (what, wanted, found) in [
+        ("the first states", model.state_layout().len() * worlds, start.states),
+        ("the controls of all steps", controls * worlds, start.controls),
+        ("the params", model.params_layout().len() * worlds, start.params),
+    ] {
+        if found.len() != wanted {
+            return Err(Error::Length { what, wanted, found: found.len() });
+        }
+        if let Some(i) = found.iter().position(|x| !x.is_finite()) {
+            return Err(Error::StartNotFinite { what, index: i, value: found[i] });
+        }
+    }
+    Ok(())
 }
 
 /// World number `world` before step number `step`, of the states of all worlds.

@@ -197,6 +197,14 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
 
 /// Is no force of the model a function of velocities?
 fn reversible(model: &Model) -> Result<(), Error> {
+    let mut p = Program::builder();
+    let Declared { inputs, .. } = Declared::new(&mut p, model);
+    let a = Dynamics::new(&mut p, model, &inputs)?.acceleration(inputs.x, inputs.v, 0.0)?;
+    p.output(a);
+    if p.finish()?.dependence(a, inputs.v).iter().all(Vec::is_empty) {
+        return Ok(());
+    }
+    // Which one it is, is worth saying.
     for force in model.forces() {
         let mut p = Program::builder();
         let Declared { inputs, .. } = Declared::new(&mut p, model);
@@ -211,7 +219,9 @@ fn reversible(model: &Model) -> Result<(), Error> {
             )));
         }
     }
-    Ok(())
+    Err(Error::Reversible(
+        "the reversible integrator needs constraints that do not depend on velocities".into(),
+    ))
 }
 
 impl From<AnyNumber> for BufferUse {

@@ -107,7 +107,7 @@ fn values_that_make_no_sense_change_nothing() {
         ("ball.drag", vec![f64::INFINITY], "finite"),
         ("chain.mass", vec![1.0, 1.0, 1.0, 0.0], "chain[3].mass"),
         ("chain.mass", vec![1.0], "4 numbers"),
-        ("chain.mas", vec![1.0], "chain[0].mass"),
+        ("chain[2].mas", vec![1.0], "chain[2].mass"),
     ] {
         let error = params.set(name, &values).expect_err(name).to_string();
         assert!(error.contains(why), "{error}");

@@ -1,10 +1,10 @@
-//! Implicit steps of springs so stiff that forces are small differences of large numbers.
+//! Implicit steps where forces are small differences of large numbers; and what a rollout leaves for the next.
 
 mod common;
 
 use common::Everywhere;
-use pullback_engine::{Integrator, Model, Options, Rollout, Scheme, Start, Step};
-use pullback_scene::{Particles, Scene, Springs};
+use pullback_engine::{Integrator, Memory, Model, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_scene::{AppliedForce, Ground, Particles, Scene, Springs};
 
 const STEPS: usize = 200;
 
@@ -55,6 +55,106 @@ fn newton_ends_where_rounding_does() {
                 (derivative - difference).abs() < 1e-4 * derivative.abs().max(1.0),
                 "{name}: {derivative} {difference}"
             );
+        }
+    }
+}
+
+/// A mass that hangs at rest, and one that lies on the ground: there the velocities are zero, and forces cancel.
+#[test]
+fn what_is_at_rest_converges() {
+    for integrator in [Integrator::BackwardEuler, Integrator::ImplicitMidpoint] {
+        for (stiffness, dt) in [(100.0, 0.01), (1e4, 0.1), (1e6, 0.1), (1e8, 0.01)] {
+            let mut scene = Scene {
+                particles: vec![
+                    Particles::single("nail", [0.0, 0.0, 2.0], 1.0).fix(),
+                    Particles::single("bob", [0.0, 0.0, 1.0], 1.0),
+                ],
+                springs: vec![Springs::between("spring", [0, 1], stiffness, 1.0).damping(5.0)],
+                ..Scene::default()
+            };
+            let name = format!("{} with {stiffness:e} N/m and dt {dt}", integrator.name());
+            let run = |scene: &Scene| {
+                let model = Model::new(scene).expect("a scene that makes sense");
+                let step = Step::new(&model, Scheme::new(integrator, dt)).expect("a step");
+                let (state, params) = (model.state(), model.params());
+                let mut rollout = Rollout::<f64>::new(&step, Options::new(2000)).expect("a rollout");
+                let start = Start::new(&state, &[], &params);
+                let mut last = Vec::new();
+                rollout.watch(&start, |m| last = m.state.to_vec()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let mut single = Rollout::<f32>::new(&step, Options::new(500)).expect("a rollout");
+                single.watch(&start, |_| ()).unwrap_or_else(|e| panic!("{name}, in single precision: {e}"));
+                last
+            };
+            let last = run(&scene);
+            let hanging = 1.0 - 9.81 / stiffness;
+            if integrator == Integrator::BackwardEuler {
+                assert!((last[5] - hanging).abs() < 1e-6, "{name}: {} instead of {hanging}", last[5]);
+            }
+            scene.springs.clear();
+            scene.ground = Some(Ground { height: 1.0, ke: 1e3, kd: 0.0, kf: 1.0, mu: 0.5 });
+            run(&scene);
+        }
+    }
+}
+
+/// One step of backward Euler under a swinging force alone: the force is that at the end of the step.
+#[test]
+fn backward_euler_takes_forces_at_the_end_of_the_step() {
+    let (force, frequency, dt, mass) = (2.0, 3.0, 0.02, 0.5);
+    let scene = Scene {
+        particles: vec![Particles::single("ball", [0.0; 3], mass)],
+        forces: vec![AppliedForce::constant("hum", vec![0], [force, 0.0, 0.0]).oscillating(frequency, 0.3)],
+        ..Scene::default()
+    };
+    let model = Model::new(&scene).expect("a scene that makes sense");
+    for (integrator, at) in [(Integrator::BackwardEuler, dt), (Integrator::ImplicitMidpoint, 0.5 * dt)] {
+        let step = Step::new(&model, Scheme::new(integrator, dt)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+        let (state, params) = (model.state(), model.params());
+        let mut v = 0.0;
+        rollout.watch(&Start::new(&state, &[], &params), |m| v = m.state[3]).expect("a step");
+        let wanted = dt * force / mass * (std::f64::consts::TAU * frequency * at + 0.3).cos();
+        assert!((v - wanted).abs() < 1e-14, "{}: {v} instead of {wanted}", integrator.name());
+    }
+}
+
+/// A gradient leaves nothing behind that the next value sees, whatever it keeps.
+#[test]
+fn a_gradient_does_not_change_the_next_value() {
+    for integrator in Integrator::ALL {
+        for memory in
+            [Memory::EveryStep, Memory::Binomial { snapshots: 3 }, Memory::Dense, Memory::Reversible]
+        {
+            if memory == Memory::Reversible && integrator != Integrator::ReversibleVerlet {
+                continue;
+            }
+            for snapshots in [Snapshots::F64, Snapshots::F32] {
+                let model = pendulum(1e3);
+                let step = Step::new(&model, Scheme::new(integrator, 0.003)).expect("a step");
+                let options = Options { memory, snapshots, ..Options::new(50) };
+                let mut rollout = Rollout::<f64>::new(&step, options).expect("a rollout");
+                let (state, mut params) = (model.state(), model.params());
+                let mut values = |params: &pullback_engine::Params| {
+                    let start = Start::new(&state, &[], params);
+                    let before = rollout.value(&start, &Everywhere).expect("a value")[0];
+                    let gradient = rollout.gradient(&start, &Everywhere).expect("a gradient").clone();
+                    let after = rollout.value(&start, &Everywhere).expect("a value")[0];
+                    assert_eq!(
+                        before.to_bits(),
+                        after.to_bits(),
+                        "{} {memory:?} {snapshots:?}",
+                        integrator.name()
+                    );
+                    gradient.params
+                };
+                values(&params);
+                // Other params: nothing of the first is left.
+                params.set("rod.stiffness", &[700.0]).expect("a stiffness");
+                let second = values(&params);
+                let mut fresh = Rollout::<f64>::new(&step, options).expect("a rollout");
+                let start = Start::new(&state, &[], &params);
+                assert_eq!(second, fresh.gradient(&start, &Everywhere).expect("a gradient").params);
+            }
         }
     }
 }

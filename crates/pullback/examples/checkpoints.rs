@@ -1,7 +1,6 @@
 //! The same gradient with every memory: how many steps each makes, and how many bytes it keeps for the way back.
 
 use pullback::engine::rollout::steps_made;
-use pullback::engine::stepper::Stepper;
 use pullback::prelude::*;
 
 const STEPS: usize = 1000;
@@ -37,23 +36,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let loss = MeanHeight { number: model.state_layout().find("chain[10].position.z")?.start };
 
     let state_bytes = 8 * state.values().len();
-    let all_values = 8 * Stepper::<f64>::new(&step, 1, RunOptions::default()).values_len();
     let memories = [
-        (Memory::EveryStep, Snapshots::F64, STEPS * state_bytes),
-        (Memory::EveryStep, Snapshots::F32, STEPS * state_bytes / 2),
-        (Memory::Binomial { snapshots: 50 }, Snapshots::F64, 50 * state_bytes),
-        (Memory::Binomial { snapshots: 10 }, Snapshots::F64, 10 * state_bytes),
-        (Memory::Binomial { snapshots: 5 }, Snapshots::F64, 5 * state_bytes),
-        (Memory::Dense, Snapshots::F64, STEPS * all_values),
-        (Memory::Reversible, Snapshots::F64, 0),
+        (Memory::EveryStep, Snapshots::F64),
+        (Memory::EveryStep, Snapshots::F32),
+        (Memory::Binomial { snapshots: 50 }, Snapshots::F64),
+        (Memory::Binomial { snapshots: 10 }, Snapshots::F64),
+        (Memory::Binomial { snapshots: 5 }, Snapshots::F64),
+        (Memory::Dense, Snapshots::F64),
+        (Memory::Reversible, Snapshots::F64),
     ];
     println!("{STEPS} steps, {state_bytes} bytes a state");
     println!("{:<32} {:>8} {:>12}  by stiffness", "memory", "steps", "bytes kept");
     let mut reference: Option<Vec<f64>> = None;
-    for (memory, snapshots, kept) in memories {
+    for (memory, snapshots) in memories {
         let mut rollout = Rollout::<f64>::new(&step, Options { memory, snapshots, ..Options::new(STEPS) })?;
         let bars = rollout.gradient(&start, &loss)?.params(0)?;
-        let made = rollout.steps_made();
+        let (made, (_, kept)) = (rollout.steps_made(), rollout.bytes());
         let name = format!("{memory:?}{}", if snapshots == Snapshots::F32 { " in f32" } else { "" });
         println!("{name:<32} {made:>8} {kept:>12}  {:.15e}", bars.number("link[0].stiffness")?);
 

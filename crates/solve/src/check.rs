@@ -161,7 +161,7 @@ impl Growth {
         let dt = problem.description().scene.simulation.dt;
         let (growth, last) = {
             let (gradient, norms) = problem.last_measured(z)?;
-            (Growth::of(norms, dt), reaches(gradient))
+            (Growth::of(norms, dt), reaches(&gradient))
         };
         if last || reaches(problem.full_gradient(z)?) {
             return Ok(growth);
@@ -222,23 +222,25 @@ fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
     let scale = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
     let slopes = problem.variables().slopes(z);
     let every = n.div_ceil(MOST_AUDITED).max(1);
-    let mut audits = Vec::new();
+    let mut found = Vec::new();
     for i in (0..n).step_by(every) {
-        let Some((difference, doubt)) = difference(problem, z, i, value, NEGLIGIBLE * scale)? else {
-            continue;
-        };
+        found.extend(difference(problem, z, i, value, NEGLIGIBLE * scale)?.map(|found| (i, found)));
+    }
+    // A gradient that is zero where differences are not is as wrong as any.
+    let scale = found.iter().fold(scale, |most, (_, (difference, _))| most.max(difference.abs()));
+    let relative = |error: f64| if scale > 0.0 { error / scale } else { error };
+    let audit = |(i, (difference, doubt)): (usize, (f64, f64))| {
         let (name, unit) = problem.variables().name(i);
-        let relative = |error: f64| if scale > 0.0 { error / scale } else { error };
-        audits.push(Audit {
+        Audit {
             name: name.to_owned(),
             unit: unit.to_owned(),
             derivative: gradient[i] / slopes[i],
             difference: difference / slopes[i],
             error: relative((difference - gradient[i]).abs()),
             doubt: relative(doubt),
-        });
-    }
-    Ok(audits)
+        }
+    };
+    Ok(found.into_iter().map(audit).collect())
 }
 
 /// Two differences that agree so well are not improved by smaller steps.

@@ -93,7 +93,8 @@ impl Losses {
                 }
             };
             let dt = if term.at == When::Always { dt } else { 1.0 };
-            Ok(Term { name: what, entries, at: term.at.clone(), factor: (term.weight * dt).sqrt() })
+            let (entries, at) = in_order(entries, term.at.clone());
+            Ok(Term { name: what, entries, at, factor: (term.weight * dt).sqrt() })
         };
         let terms = terms.iter().enumerate().map(term).collect::<Result<_, Invalid>>()?;
         Ok(Losses { terms, others: Vec::new(), steps })
@@ -181,6 +182,21 @@ impl Losses {
         }
         OneResidual { losses: self, step, index: k - first }
     }
+}
+
+/// Steps in order, so that they can be looked up, and rows with them.
+fn in_order(entries: Entries, at: When) -> (Entries, When) {
+    let When::Steps(steps) = at else { return (entries, at) };
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by_key(|&i| steps[i]);
+    let entries = match entries {
+        Entries::Rows { indices, rows } => {
+            let rows = order.iter().map(|&i| rows.get(i).cloned().unwrap_or_default()).collect();
+            Entries::Rows { indices, rows }
+        }
+        Entries::State(_) | Entries::Control(_) => entries,
+    };
+    (entries, When::Steps(order.into_iter().map(|i| steps[i]).collect()))
 }
 
 fn value(moment: &Moment<'_>, number: Number) -> f64 {

@@ -102,7 +102,7 @@ impl Problem {
 
     /// The derivatives of what the last measurement sees, and nothing else, at z; and the norm of the cotangent of each
     /// state, of what moves.
-    pub(crate) fn last_measured(&mut self, z: &[f64]) -> Result<(&Gradient, Vec<f64>), Error> {
+    pub(crate) fn last_measured(&mut self, z: &[f64]) -> Result<(Gradient, Vec<f64>), Error> {
         self.variables.apply(z, &mut self.point);
         let scene = &self.description.scene;
         let moves = scene.particles.iter().flat_map(|group| group.fixed.iter().flatten().map(|fixed| !fixed));
@@ -110,8 +110,12 @@ impl Problem {
         // Positions, then velocities.
         let moves = [moves.clone(), moves].concat();
         let last = self.losses.last_measured(&moves);
-        let gradient = self.rollout.gradient(&self.point.start(), &last);
-        Ok((gradient.map_err(|error| place(&self.description, error))?, last.norms.into_inner()))
+        // What `truncate` and `clip` hide is what is looked for.
+        let options = Options { truncate: None, clip: None, ..Options::of(scene) };
+        let engine = |error| place(&self.description, error);
+        let mut rollout = Rollout::<f64>::new(&self.step, options).map_err(engine)?;
+        let gradient = rollout.gradient(&self.point.start(), &last).map_err(engine)?.clone();
+        Ok((gradient, last.norms.into_inner()))
     }
 
     /// Shows each moment of the rollout at z.
@@ -147,6 +151,14 @@ impl Problem {
     pub fn begin_with(&self, method: Method) -> Result<Run, Error> {
         if self.variables.is_empty() {
             return Err(self.nothing("variables", "nothing may change", "add a section [[variables]]"));
+        }
+        let simulation = &self.description.scene.simulation;
+        if matches!(method, Method::LevenbergMarquardt { .. })
+            && (simulation.truncate.is_some() || simulation.clip.is_some())
+        {
+            let path = if simulation.truncate.is_some() { "simulation.truncate" } else { "simulation.clip" };
+            let what = "levenberg-marquardt takes whole derivatives, which this would change";
+            return Err(self.nothing(path, what, "leave it out, or take another method"));
         }
         let optimiser = &self.description.optimiser;
         let stopping = Stopping {
@@ -332,7 +344,11 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         EngineError::Reversible(_) => {
             ("simulation.integrator", "take another integrator, or leave these forces out".to_owned())
         }
-        EngineError::NotFinite { .. } | EngineError::NotConverged { .. } | EngineError::Singular { .. } => {
+        EngineError::NotFinite { .. }
+        | EngineError::NotConverged { .. }
+        | EngineError::Singular { .. }
+        | EngineError::GradientNotFinite { .. }
+        | EngineError::OffLattice { .. } => {
             let fix = "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many";
             return Error::Rollout(Box::new(source.error("simulation.dt", error.to_string(), fix)));
         }

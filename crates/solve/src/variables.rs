@@ -1,5 +1,7 @@
 //! Variables: which numbers of a rollout's start an optimiser may change, and how its own vector z stands for them.
 
+use std::collections::HashSet;
+
 use pullback_engine::names::{Layout, NameError, Quantity};
 use pullback_engine::rollout::Coordinate;
 use pullback_engine::{Model, Start};
@@ -86,6 +88,7 @@ impl Variables {
     pub fn new(model: &Model, steps: usize, variables: &[Variable]) -> Result<Variables, Invalid> {
         let nominal = Point::new(model, steps);
         let mut numbers: Vec<Number> = Vec::new();
+        let mut seen = HashSet::new();
         for (i, variable) in variables.iter().enumerate() {
             let path = format!("variables[{i}]");
             let found =
@@ -94,7 +97,7 @@ impl Variables {
             // Zero components of a vector are as large as the others.
             let typical = start.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             for (found, start) in found.into_iter().zip(start) {
-                if numbers.iter().any(|number| number.coordinate == found.coordinate) {
+                if !seen.insert(found.coordinate) {
                     let what = format!("`{}` is a variable twice", found.name);
                     return Err(Invalid::new(format!("{path}.name"), what, "name it in one of them only"));
                 }

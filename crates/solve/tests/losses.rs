@@ -188,3 +188,13 @@ fn gradients_by_differences() {
     }
     audited(&mut falling(0.1, terms.to_vec()));
 }
+
+/// Steps in any order are the same loss.
+#[test]
+fn steps_in_any_order() {
+    let kind = || LossKind::Position { of: 0, target: [0.0; 3], axes: [true; 3] };
+    let sorted = value(&mut falling(0.1, vec![at(kind(), When::Steps(vec![1, 5, 9]), 1.0)]));
+    for steps in [vec![9, 1, 5], vec![9, 5, 1]] {
+        assert_eq!(value(&mut falling(0.1, vec![at(kind(), When::Steps(steps), 1.0)])), sorted);
+    }
+}

@@ -25,8 +25,6 @@ pub struct Jacobians {
     /// The most entries of a factor.
     most_in_factor: usize,
     entries: Vec<f64>,
-    /// The largest entry of each world's J.
-    largest: Vec<f64>,
     /// Numbers on their way into and out of the batch.
     numbers: Vec<Dual<f64>>,
     /// What the residual's directions are, row by row: worlds × directions × size.
@@ -53,7 +51,6 @@ impl Jacobians {
             numeric: (0..worlds).map(|_| NumericLu::new()).collect(),
             symbolic,
             entries: vec![0.0; sparsity.rows.len()],
-            largest: vec![1.0; worlds],
             numbers: vec![Dual::default(); most.into_iter().max().unwrap_or(1)],
             residuals: vec![Dual::default(); sparsity.count * n],
             io: step.io.clone(),
@@ -74,7 +71,6 @@ impl Jacobians {
             + self.io.bytes()
             + held(&self.numeric)
             + held(&self.entries)
-            + held(&self.largest)
             + held(&self.numbers)
             + held(&self.residuals)
             + self.stack.len()
@@ -161,7 +157,6 @@ impl Jacobians {
                 *entry = self.residuals[direction * n + row].tangent;
             }
             let pattern = SymbolicSparseColMatRef::new_checked(n, n, &s.starts, None, &s.rows);
-            self.largest[world] = self.entries.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
             let matrix = SparseColMatRef::new(pattern, &self.entries);
             let stack = MemStack::new(&mut self.stack);
             let numeric = &mut self.numeric[world];
@@ -172,11 +167,6 @@ impl Jacobians {
             }
         }
         Ok(Ok(()))
-    }
-
-    /// The largest entry of a world's J, as it was factorised last.
-    pub fn largest(&self, world: usize) -> f64 {
-        self.largest[world]
     }
 
     /// J⁻¹ b, in place.

@@ -37,6 +37,10 @@ pub(crate) fn on_lattice(x: f64) -> f64 {
 
 /// Beyond this, numbers leave the lattice.
 pub(crate) const LATTICE_LIMIT: f64 = 4096.0;
+/// Beyond this, a change is not rounded to the lattice, or not the same forwards and backwards.
+const MOST_CHANGE: f64 = 2047.0;
+/// Beyond this, sums have fewer bits than the lattice.
+const MOST: f64 = 8191.0;
 /// Adding and subtracting 1.5 · 2^(52 - 40) rounds to the lattice.
 const ROUNDING: f64 = 6144.0;
 
@@ -44,10 +48,20 @@ const ROUNDING: f64 = 6144.0;
 #[kernel(pullback = lattice_shift_pullback)]
 fn lattice_shift<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R) -> Vec3<R> {
     let change = d * h;
-    let x = (change.x + ROUNDING) - ROUNDING;
-    let y_change = (change.y + ROUNDING) - ROUNDING;
-    let z = (change.z + ROUNDING) - ROUNDING;
-    y + vec3(x, y_change, z)
+    vec3(lattice_sum(y.x, change.x), lattice_sum(y.y, change.y), lattice_sum(y.z, change.z))
+}
+
+/// `y + change`, the change rounded to the lattice; not a number where bits would be lost.
+#[kernel]
+fn lattice_sum<R: Real>(y: R, change: R) -> R {
+    let mut sum = y + ((change + ROUNDING) - ROUNDING);
+    if abs(change) > MOST_CHANGE {
+        sum = sum / 0.0;
+    }
+    if abs(sum) > MOST {
+        sum = sum / 0.0;
+    }
+    sum
 }
 
 /// That of `y + h d`.

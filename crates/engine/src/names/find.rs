@@ -152,8 +152,7 @@ fn find_in(block: &Block, mut start: usize, name: &str) -> Result<Option<Range<u
             }
             None => continue,
         };
-        if let Some(index) = index.filter(|index| *index >= group.len()) {
-            let _ = index;
+        if index.is_some_and(|index| index >= group.len()) {
             return Err(NameError::Index { name: name.to_owned(), count: group.len() });
         }
         let value = match index {

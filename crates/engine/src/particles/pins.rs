@@ -20,6 +20,12 @@ pub struct Pins {
 }
 
 impl Constraint for Pins {
+    /// What is held does no work; what moves along a fixed axis does.
+    fn conservative(&self, state: &[f64]) -> bool {
+        let velocities = &state[state.len() / 2..];
+        self.fixed.iter().flatten().zip(velocities).all(|(fixed, v)| !fixed || *v == 0.0)
+    }
+
     fn constrain(&self, site: &mut Site<'_>, acceleration: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error> {
         let free = |fixed: &[bool; 3]| to_vec3(fixed.map(|fixed| if fixed { 0.0 } else { 1.0 }));
         let free: Vec<Vec3> = self.fixed.iter().map(free).collect();

@@ -65,6 +65,15 @@ impl<S: Parts> Keep<S> {
         })
     }
 
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Keep::States { schedule, store } => schedule.bytes() + store.bytes(),
+            Keep::Values { store, row } => store.bytes() + size_of_val(&row[..]),
+            Keep::Back { stepper } => stepper.bytes(),
+        }
+    }
+
     /// What makes steps backwards, if anything does.
     pub fn back(&mut self) -> Option<&mut Stepper<S>> {
         match self {

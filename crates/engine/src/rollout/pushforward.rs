@@ -3,14 +3,14 @@
 use pullback_kernel::prelude::{Dual, RunOptions};
 use pullback_scene::Integrator;
 
-use super::{Moment, Start};
+use super::{Moment, Start, check_start};
 use crate::error::Error;
 use crate::integrate::on_lattice;
 use crate::step::Step;
 use crate::stepper::Stepper;
 
 /// One number that a rollout starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coordinate {
     /// Of the first state.
     State(usize),
@@ -54,6 +54,7 @@ impl Pushforward {
         start: &Start<'_>,
         mut see: impl FnMut(&Moment<'_>, &Tangent<'_>),
     ) -> Result<(), Error> {
+        check_start(self.step.model(), 1, self.steps, start)?;
         let n = start.states.len();
         let (len, count) = (self.step.model().control_layout().len(), self.stepper.worlds());
         let seed = |direction: usize, at: Coordinate| {

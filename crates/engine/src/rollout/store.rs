@@ -21,6 +21,14 @@ impl Store {
         }
     }
 
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Store::F64(store) => size_of_val(&store[..]),
+            Store::F32(store) => size_of_val(&store[..]),
+        }
+    }
+
     /// How many bytes a number takes.
     pub fn bytes_per_number(precision: Snapshots) -> usize {
         match precision {

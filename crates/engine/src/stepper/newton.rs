@@ -14,10 +14,8 @@ use crate::step::{Unknown, held};
 const ITERATIONS: usize = 60;
 /// A residual of so many roundings is zero.
 const ROUNDINGS: f64 = 4.0;
-/// Where rounding keeps it from getting smaller, it may be this much of the velocities,
+/// Where rounding keeps it from getting smaller, it may be this much of the velocities.
 const LOOSE: f64 = 1e-7;
-/// or so many roundings of the positions, times J / h: forces of stiff springs are small differences of large numbers.
-const NOISE: f64 = 32.0;
 
 /// Working memory.
 pub(super) struct Scratch<S> {
@@ -72,6 +70,10 @@ impl<S: Parts> Scratch<S> {
         self.numbers.clear();
         self.numbers.extend(numbers.iter().map(|x| x.value()));
     }
+}
+
+fn largest<S: Parts>(values: &[S]) -> f64 {
+    values.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()))
 }
 
 impl<S: Parts> Stepper<S> {
@@ -138,7 +140,7 @@ impl<S: Parts> Stepper<S> {
         let n = &mut self.newton;
         n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        match jacobians.factorise(&n.values, |world| all || !n.worlds[world].done)? {
+        match jacobians.factorise(&n.values, |w| all || (!n.worlds[w].done && n.worlds[w].fraction == 1.0))? {
             Ok(()) => Ok(()),
             Err(_) => Err(Error::Singular { step }),
         }
@@ -164,15 +166,28 @@ impl<S: Parts> Stepper<S> {
             if linearise {
                 self.factorise(step, false)?;
             }
-            let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+            let Some(jacobians) = &mut self.jacobians else { return Err(Error::Singular { step }) };
             let n = &mut self.newton;
-            for world in (0..self.worlds).filter(|&w| !n.worlds[w].done) {
+            for world in 0..self.worlds {
+                if n.worlds[world].done {
+                    continue;
+                }
                 let range = world * half..(world + 1) * half;
                 if n.worlds[world].fraction == 1.0 {
                     for i in range.clone() {
                         (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
                     }
                     jacobians.solve(world, &mut n.step[range.clone()]);
+                    // Forces of stiff springs are small differences of large numbers: what is left of the residual is
+                    // their rounding, when the step that it asks for is that of positions.
+                    let (x, v) =
+                        self.state[world * self.state_len..(world + 1) * self.state_len].split_at(half);
+                    let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
+                    let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+                    if step <= ROUNDINGS * S::EPSILON * scale {
+                        n.worlds[world].done = true;
+                        continue;
+                    }
                 }
                 for i in range {
                     let z = n.from[i] + n.worlds[world].fraction * n.step[i];
@@ -198,12 +213,8 @@ impl<S: Parts> Stepper<S> {
             return false;
         }
         let range = world * half..(world + 1) * half;
-        let largest = |values: &[S]| values.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()));
         let velocity = &self.state[world * self.state_len + half..(world + 1) * self.state_len];
         let scale = largest(&n.z[range.clone()]).max(largest(velocity));
-        let position = largest(&self.state[world * self.state_len..world * self.state_len + half]);
-        let steepness = self.jacobians.as_ref().map_or(1.0, |jacobians| jacobians.largest(world));
-        let noise = NOISE * S::EPSILON * steepness / self.h * position;
         let residual = &n.residual[range.clone()];
         let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
         if norm <= ROUNDINGS * S::EPSILON * scale {
@@ -212,7 +223,7 @@ impl<S: Parts> Stepper<S> {
             // Halved steps have done their work; the next is whole again.
             (state.norm, state.fraction) = (norm, 1.0);
             return true;
-        } else if state.norm <= LOOSE * scale + noise {
+        } else if state.norm <= LOOSE * scale {
             // Rounding is all that is left.
             state.done = true;
             for i in range {

@@ -189,8 +189,9 @@ impl<S: Scalar> Workspace<S> {
         workspace
     }
 
-    /// Constants are the same in all worlds, those included that only fill an arena.
-    fn fill_constants(&mut self) {
+    /// Sets constants to what the builder gave: in all worlds, those included that only fill an arena. For values that were
+    /// rounded on their way to [`Workspace::load_values`].
+    pub fn fill_constants(&mut self) {
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             let Some(data) = &info.data else { continue };
             for arena in &self.arenas {

@@ -37,8 +37,8 @@ fn print(name: &str, health: &Health) {
     if let Some(worst) = worst {
         let verdict = worst.agreement();
         say!(
-            "gradient: {verdict}: {} derivatives against finite differences, the worst by {}: {:.8e}, {:.8e}, relative error {:.1e}",
-            health.audit.len(),
+            "gradient: {verdict}: {} against finite differences, the worst by {}: {:.8e}, {:.8e}, relative error {:.1e}",
+            page::counted(health.audit.len(), "derivative"),
             worst.name,
             worst.derivative,
             worst.difference,

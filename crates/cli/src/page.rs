@@ -125,7 +125,7 @@ fn beside(report: Report, folder: &RunFolder, name: &str, holds: &str) -> Report
 }
 
 /// 1 number, 2 numbers.
-fn counted(count: usize, what: &str) -> String {
+pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -37,6 +37,8 @@ struct Everything {
     name: String,
     sizes: [usize; 3],
     names: Vec<String>,
+    /// Numbers are given relative to these: derivatives by a stiffness and by a position are then of one size.
+    sizes_of: Vec<f64>,
     rollout: RefCell<Rollout>,
     tangents: RefCell<Pushforward>,
 }
@@ -59,10 +61,16 @@ impl Everything {
             name: format!("{} with {} ({substeps})", world.name, integrator.name()),
             sizes,
             names,
+            sizes_of: x.iter().map(|x| if *x == 0.0 { 1.0 } else { x.abs() }).collect(),
             rollout: RefCell::new(Rollout::new(&step, Options::new(STEPS)).expect("a rollout")),
             tangents: RefCell::new(tangents),
         };
+        let x = x.iter().zip(&everything.sizes_of).map(|(x, size)| x / size).collect();
         (everything, x)
+    }
+
+    fn numbers(&self, x: &[f64]) -> Vec<f64> {
+        x.iter().zip(&self.sizes_of).map(|(x, size)| x * size).collect()
     }
 
     fn start<'a>(&self, x: &'a [f64]) -> Start<'a> {
@@ -80,13 +88,15 @@ impl Function for Everything {
         self.names[i].clone()
     }
     fn forward(&self, x: &[f64]) -> Vec<f64> {
-        self.rollout.borrow_mut().value(&self.start(x), &Everywhere).expect("a rollout").to_vec()
+        let x = self.numbers(x);
+        self.rollout.borrow_mut().value(&self.start(&x), &Everywhere).expect("a rollout").to_vec()
     }
     fn pullback(&self, x: &[f64], y_bar: &[f64]) -> Vec<f64> {
         let mut rollout = self.rollout.borrow_mut();
-        let g = rollout.gradient(&self.start(x), &Everywhere).expect("a gradient");
+        let x = self.numbers(x);
+        let g = rollout.gradient(&self.start(&x), &Everywhere).expect("a gradient");
         let all = [&g.states[..], &g.controls, &g.params].concat();
-        all.into_iter().map(|bar| bar * y_bar[0]).collect()
+        all.into_iter().zip(&self.sizes_of).map(|(bar, size)| bar * size * y_bar[0]).collect()
     }
     fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64> {
         let mut sum = 0.0;
@@ -97,11 +107,13 @@ impl Function for Everything {
             Everywhere.pullback(moment, &mut pullback_engine::rollout::Bars { state, control, params });
             let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
             sum += x_dot[tangent.direction]
+                * self.sizes_of[tangent.direction]
                 * (dot(&bars[0], tangent.state)
                     + dot(&bars[1], tangent.control)
                     + dot(&bars[2], tangent.params));
         };
-        self.tangents.borrow_mut().run(&self.start(x), see).expect("tangents");
+        let x = self.numbers(x);
+        self.tangents.borrow_mut().run(&self.start(&x), see).expect("tangents");
         vec![sum]
     }
 }

@@ -3,8 +3,11 @@
 mod common;
 
 use common::Everywhere;
+use pullback_engine::force::{Force, Site};
+use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Integrator, Memory, Model, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_engine::{Error, Integrator, Memory, Model, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_kernel::prelude::*;
 use pullback_scene::{AppliedForce, Ground, Particles, Scene, Springs};
 
 const STEPS: usize = 200;
@@ -175,5 +178,86 @@ fn a_gradient_does_not_change_the_next_value() {
                 assert_eq!(second, fresh.gradient(&start, &Everywhere).expect("a gradient").params);
             }
         }
+    }
+}
+
+/// A spring to the origin whose stiffness is the control [N].
+#[kernel]
+fn steered<R: Real>(x: Vec3<R>, u: R) -> Vec3<R> {
+    x * (-u)
+}
+
+#[derive(Debug)]
+struct Steered;
+
+impl Force for Steered {
+    fn controls(&self) -> Vec<Block> {
+        vec![Block::scalar("steer.stiffness", 50.0, Quantity::new("N/m", "stiffness of the trap"))]
+    }
+
+    fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
+        let (u, x, name) = (site.control::<f64>("steer.stiffness")?, site.x, site.name("steered"));
+        Ok(site.program.map::<steered>(&name, (x.own(), u.shared())))
+    }
+}
+
+/// A control that is part of the stiffness is part of the Jacobian.
+#[test]
+fn a_control_that_multiplies_the_state() {
+    const STEPS: usize = 6;
+    let model = pendulum(1e3).with_force(Steered).expect("a new name");
+    let controls: Vec<f64> = (0..STEPS).map(|i| 5e3 + 1e3 * i as f64).collect();
+    for integrator in [Integrator::BackwardEuler, Integrator::ImplicitMidpoint] {
+        for memory in [Memory::EveryStep, Memory::Binomial { snapshots: 2 }, Memory::Dense] {
+            let step = Step::new(&model, Scheme::new(integrator, 0.01)).expect("a step");
+            let options = Options { memory, ..Options::new(STEPS) };
+            let mut rollout = Rollout::<f64>::new(&step, options).expect("a rollout");
+            let (state, params) = (model.state(), model.params());
+            let start = Start::new(&state, &controls, &params);
+            let gradient = rollout.gradient(&start, &AtTheEnd).expect("a gradient").controls.clone();
+            for i in 0..STEPS {
+                let mut value = |h: f64| {
+                    let mut controls = controls.clone();
+                    controls[i] += h;
+                    rollout.value(&Start::new(&state, &controls, &params), &AtTheEnd).expect("a value")[0]
+                };
+                let difference = (value(0.1) - value(-0.1)) / 0.2;
+                let name = format!("{}, control {i}", integrator.name());
+                assert!(
+                    (gradient[i] - difference).abs() < 1e-6 * difference.abs(),
+                    "{name}: {} {difference}",
+                    gradient[i]
+                );
+            }
+        }
+    }
+}
+
+/// A loss whose pullback is not finite is an error, wherever it shows.
+#[test]
+fn gradients_that_are_not_finite_are_errors() {
+    struct Bad(usize);
+    impl Loss for Bad {
+        fn value(&self, _: &Moment<'_>) -> f64 {
+            0.0
+        }
+        fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
+            match self.0 {
+                0 if moment.last => bars.state[0] = f64::NAN,
+                1 if moment.step == 0 => bars.state[0] = f64::INFINITY,
+                2 if moment.last => bars.params[1] = f64::NAN,
+                _ => {}
+            }
+        }
+    }
+    let model = pendulum(10.0);
+    let step = Step::new(&model, Scheme::new(Integrator::RungeKutta4, 0.01)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(5)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    for (kind, wanted) in
+        [(0, "step 4: "), (1, "the gradient by the first state is inf"), (2, "by the params is NaN")]
+    {
+        let error = rollout.gradient(&Start::new(&state, &[], &params), &Bad(kind)).expect_err("not finite");
+        assert!(error.to_string().contains(wanted), "{error}");
     }
 }

@@ -122,8 +122,12 @@ pub fn worlds() -> Vec<World> {
     ]
 }
 
-/// A loss over all states, controls and params of a rollout: Σ w (x + ½ x² ) with weights that differ everywhere.
+/// A loss over all states and controls of a rollout, Σ w (x + ½ x²), and a little of its params, with weights that differ
+/// everywhere.
 pub struct Everywhere;
+
+/// The weight of params: small beside what they do through the motion.
+const DIRECT: f64 = 1e-6;
 
 fn weight(step: usize, i: usize, salt: usize) -> f64 {
     ((step * 31 + i * 17 + salt * 7) % 13) as f64 / 6.0 - 1.0
@@ -134,19 +138,21 @@ impl Loss for Everywhere {
         let sum = |numbers: &[f64], salt| -> f64 {
             numbers.iter().enumerate().map(|(i, x)| weight(m.step, i, salt) * (x + 0.5 * x * x)).sum()
         };
-        sum(m.state, 1) + sum(m.control, 2) + if m.last { 0.01 * sum(m.params, 3) } else { 0.0 }
+        let direct = |(i, p): (usize, &f64)| DIRECT * weight(m.step, i, 3) * p;
+        let params = if m.last { m.params.iter().enumerate().map(direct).sum() } else { 0.0 };
+        sum(m.state, 1) + sum(m.control, 2) + params
     }
 
     fn pullback(&self, m: &Moment<'_>, bars: &mut Bars<'_>) {
-        let add = |numbers: &[f64], bars: &mut [f64], salt, scale: f64| {
+        let add = |numbers: &[f64], bars: &mut [f64], salt| {
             for (i, (x, bar)) in numbers.iter().zip(bars).enumerate() {
-                *bar += scale * weight(m.step, i, salt) * (1.0 + x);
+                *bar += weight(m.step, i, salt) * (1.0 + x);
             }
         };
-        add(m.state, bars.state, 1, 1.0);
-        add(m.control, bars.control, 2, 1.0);
+        add(m.state, bars.state, 1);
+        add(m.control, bars.control, 2);
         if m.last {
-            add(m.params, bars.params, 3, 0.01);
+            bars.params.iter_mut().enumerate().for_each(|(i, bar)| *bar += DIRECT * weight(m.step, i, 3));
         }
     }
 }

@@ -5,7 +5,7 @@ use pullback_kernel::program::BufferUse;
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::step::{Declared, Dynamics};
+use crate::step::{Declared, Dynamics, ranges};
 
 /// Kinetic energy [J]:  E = ½ m v²
 #[kernel]
@@ -58,10 +58,8 @@ impl Energy {
             if wanted != found {
                 return Err(Error::Length { what, wanted, found });
             }
-            let mut at = 0;
-            for &(buffer, len) in buffers {
-                self.workspace.write_numbers(0, buffer, &numbers[at..at + len])?;
-                at += len;
+            for (buffer, range) in ranges(buffers) {
+                self.workspace.write_numbers(0, buffer, &numbers[range])?;
             }
         }
         self.workspace.forward();

@@ -1,145 +1,28 @@
 //! Rollouts: many steps, a loss over them, and its gradient, with as little memory as is asked for.
 
+mod gradient;
 mod keep;
 mod loss;
+mod options;
 mod pushforward;
 mod schedule;
 mod store;
 
-use pullback_kernel::prelude::{RunOptions, Workspace};
-use pullback_scene::{Integrator, Memory, Snapshots};
+use pullback_kernel::prelude::Workspace;
+use pullback_scene::{Integrator, Memory};
 
+pub use gradient::{Gradient, Start};
 pub use loss::{Bars, Loss, Moment, NoLoss};
+pub use options::Options;
 pub use pushforward::{Coordinate, Pushforward, Tangent};
 pub use schedule::{Action, Schedule, steps_made};
 
 use crate::error::Error;
 use crate::integrate::{LATTICE_LIMIT, on_lattice};
 use crate::model::Model;
-use crate::names::{Params, State};
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
 use keep::Keep;
-
-/// How a rollout runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// How many steps.
-    pub steps: usize,
-    /// How many worlds, each with its own state, controls and params.
-    pub worlds: usize,
-    /// What is kept for the way back.
-    pub memory: Memory,
-    /// How states are kept.
-    pub snapshots: Snapshots,
-    /// Cotangents reach back so many steps and no further: they are dropped at the ends of windows of this length, counted
-    /// from the end of the rollout.
-    pub truncate: Option<usize>,
-    /// The most that the norm of a state's cotangent may be; a longer one is shortened.
-    pub clip: Option<f64>,
-    /// Threads, lanes and instructions.
-    pub run: RunOptions,
-}
-
-impl Options {
-    /// So many steps of one world, each kept.
-    pub fn new(steps: usize) -> Self {
-        Options {
-            steps,
-            worlds: 1,
-            memory: Memory::EveryStep,
-            snapshots: Snapshots::F64,
-            truncate: None,
-            clip: None,
-            run: RunOptions::default(),
-        }
-    }
-
-    /// What a scene asks for.
-    pub fn of(scene: &pullback_scene::Scene) -> Self {
-        let s = &scene.simulation;
-        Options {
-            memory: s.memory,
-            snapshots: s.snapshots,
-            truncate: s.truncate,
-            clip: s.clip,
-            ..Self::new(s.steps)
-        }
-    }
-}
-
-/// What a rollout starts from. Worlds lie one after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
-    /// The first states.
-    pub states: &'a [f64],
-    /// The controls of all steps, step after step.
-    pub controls: &'a [f64],
-    /// The params.
-    pub params: &'a [f64],
-}
-
-impl<'a> Start<'a> {
-    /// Of one world.
-    pub fn new(state: &'a State, controls: &'a [f64], params: &'a Params) -> Self {
-        Start { states: state.values(), controls, params: params.values() }
-    }
-}
-
-/// A loss, and its derivatives. Worlds lie one after the other.
-#[derive(Clone, Debug)]
-pub struct Gradient {
-    /// The loss of each world.
-    pub values: Vec<f64>,
-    /// By the first states.
-    pub states: Vec<f64>,
-    /// By the controls of all steps.
-    pub controls: Vec<f64>,
-    /// By the params.
-    pub params: Vec<f64>,
-    /// The Euclidean norm of the cotangent of each state, from the first to the last, before any clipping.
-    pub norms: Vec<f64>,
-    model: Model,
-}
-
-impl Gradient {
-    fn new(model: &Model, options: &Options) -> Self {
-        let zeros = |len: usize| vec![0.0; options.worlds * len];
-        Gradient {
-            values: zeros(1),
-            states: zeros(model.state_layout().len()),
-            controls: zeros(model.control_layout().len() * options.steps),
-            params: zeros(model.params_layout().len()),
-            norms: zeros(options.steps + 1),
-            model: model.clone(),
-        }
-    }
-
-    fn clear(&mut self) {
-        for values in [&mut self.states, &mut self.controls, &mut self.params, &mut self.norms] {
-            values.fill(0.0);
-        }
-    }
-
-    /// The loss, summed over worlds.
-    pub fn value(&self) -> f64 {
-        self.values.iter().sum()
-    }
-
-    /// By the first state of one world, with names.
-    pub fn state(&self, world: usize) -> Result<State, Error> {
-        let len = self.model.state_layout().len();
-        let values = self.states.get(world * len..(world + 1) * len).unwrap_or_default().to_vec();
-        Ok(State::from_values(self.model.state_layout(), values)?)
-    }
-
-    /// By the params of one world, with names.
-    pub fn params(&self, world: usize) -> Result<Params, Error> {
-        let len = self.model.params_layout().len();
-        let values = self.params.get(world * len..(world + 1) * len).unwrap_or_default().to_vec();
-        Ok(Params::from_values(self.model.params_layout(), values)?)
-    }
-}
 
 /// The memory in which rollouts of a step run.
 pub struct Rollout<S: Parts = f64> {

@@ -1,6 +1,7 @@
 //! One time step, x_next = step(x, u, theta), as a program: the file to read first.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
@@ -69,7 +70,7 @@ pub struct Step {
 pub(crate) struct Io {
     pub time: Buffer<f64>,
     pub state: Vec<(BufferUse, usize)>,
-    pub next: Vec<BufferUse>,
+    pub next: Vec<(BufferUse, usize)>,
     pub control: Vec<(BufferUse, usize)>,
     pub params: Vec<(BufferUse, usize)>,
     /// What an implicit step solves for, and what must vanish then.
@@ -86,6 +87,14 @@ impl Io {
 /// How many bytes a vector has set aside.
 pub(crate) fn held<T>(values: &Vec<T>) -> usize {
     values.capacity() * size_of::<T>()
+}
+
+/// Buffers that hold a flat vector one after the other, and which numbers of it each holds.
+pub(crate) fn ranges(buffers: &[(BufferUse, usize)]) -> impl Iterator<Item = (BufferUse, Range<usize>)> {
+    buffers.iter().scan(0, |at, &(buffer, len)| {
+        let start = std::mem::replace(at, *at + len);
+        Some((buffer, start..start + len))
+    })
 }
 
 /// An equation: residual(unknown) = 0.
@@ -190,7 +199,8 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
     if let Some(unknown) = next.implicit {
         p.output(unknown.residual);
     }
-    let next_state = vec![next.x.into(), next.v.into()];
+    let n = 3 * model.particles();
+    let next_state = vec![(next.x.into(), n), (next.v.into(), n)];
     let io = Io { time: inputs.time, state, next: next_state, control, params, implicit: next.implicit };
     Ok((p.finish()?, io))
 }

@@ -7,7 +7,7 @@ use pullback_kernel::program::{AccessError, BufferUse, Scalar};
 
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
-use crate::step::{Io, Step, held};
+use crate::step::{Io, Step, held, ranges};
 
 /// A number with a value and, if it is a dual, a tangent.
 pub trait Parts: Scalar {
@@ -240,10 +240,8 @@ impl<S: Parts> Stepper<S> {
             Some(unknown) => self.forward_implicit(unknown, step, time, known)?,
         }
         for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
-            let mut at = 0;
-            for (&next, &(_, len)) in self.io.next.iter().zip(&self.io.state) {
-                self.workspace.read_numbers_into(world, next, &mut state[at..at + len])?;
-                at += len;
+            for (next, range) in ranges(&self.io.next) {
+                self.workspace.read_numbers_into(world, next, &mut state[range])?;
             }
         }
         self.to_carry = true;
@@ -302,10 +300,8 @@ impl<S: Parts> Stepper<S> {
     /// Pulls back through the part of a step whose values the workspace holds.
     fn pull_part(&mut self, step: usize, state_bar: &mut [S], control_bar: &mut [S]) -> Result<(), Error> {
         for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
-            let mut at = 0;
-            for (&next, &(_, len)) in self.io.next.iter().zip(&self.io.state) {
-                self.workspace.seed_numbers(world, next, &bars[at..at + len])?;
-                at += len;
+            for (next, range) in ranges(&self.io.next) {
+                self.workspace.seed_numbers(world, next, &bars[range])?;
             }
         }
         if let Some(unknown) = self.io.implicit {
@@ -317,12 +313,10 @@ impl<S: Parts> Stepper<S> {
         }
         if self.control_len > 0 {
             for (world, bars) in control_bar.chunks_exact_mut(self.control_len).enumerate() {
-                let mut at = 0;
-                for &(buffer, len) in &self.io.control {
-                    let numbers = &mut self.control[at..at + len];
+                for (buffer, range) in ranges(&self.io.control) {
+                    let numbers = &mut self.control[range.clone()];
                     self.workspace.bar_numbers_into(world, buffer, numbers)?;
-                    bars[at..at + len].iter_mut().zip(numbers).for_each(|(sum, bar)| *sum = *sum + *bar);
-                    at += len;
+                    bars[range].iter_mut().zip(numbers).for_each(|(sum, bar)| *sum = *sum + *bar);
                 }
             }
         }
@@ -370,10 +364,8 @@ impl<S: Parts> Stepper<S> {
         for part in (0..self.parts).rev() {
             load(part, &mut self.workspace)?;
             for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
-                let mut at = 0;
-                for &(buffer, len) in &self.io.state {
-                    self.workspace.read_numbers_into(world, buffer, &mut state[at..at + len])?;
-                    at += len;
+                for (buffer, range) in ranges(&self.io.state) {
+                    self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
                 }
             }
             if let Some(unknown) = self.io.implicit {
@@ -391,12 +383,7 @@ fn write_all<S: Scalar>(
     buffers: &[(BufferUse, usize)],
     numbers: &[S],
 ) -> Result<(), AccessError> {
-    let mut at = 0;
-    for &(buffer, len) in buffers {
-        workspace.write_numbers(world, buffer, &numbers[at..at + len])?;
-        at += len;
-    }
-    Ok(())
+    ranges(buffers).try_for_each(|(buffer, range)| workspace.write_numbers(world, buffer, &numbers[range]))
 }
 
 fn read_bars<S: Scalar>(
@@ -405,10 +392,6 @@ fn read_bars<S: Scalar>(
     buffers: &[(BufferUse, usize)],
     bars: &mut [S],
 ) -> Result<(), AccessError> {
-    let mut at = 0;
-    for &(buffer, len) in buffers {
-        workspace.bar_numbers_into(world, buffer, &mut bars[at..at + len])?;
-        at += len;
-    }
-    Ok(())
+    ranges(buffers)
+        .try_for_each(|(buffer, range)| workspace.bar_numbers_into(world, buffer, &mut bars[range]))
 }

@@ -5,7 +5,7 @@ use faer::sparse::linalg::lu::{LuRef, LuSymbolicParams, NumericLu, SymbolicLu, f
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::AccessError;
+use pullback_kernel::program::{AccessError, BufferUse};
 
 use super::sparsity::Sparsity;
 use crate::step::{Io, Step, Unknown, held};
@@ -81,12 +81,7 @@ impl Jacobians {
             + factors
     }
 
-    fn write(
-        &mut self,
-        world: usize,
-        buffer: pullback_kernel::program::BufferUse,
-        values: &[f64],
-    ) -> Result<(), AccessError> {
+    fn write(&mut self, world: usize, buffer: BufferUse, values: &[f64]) -> Result<(), AccessError> {
         let numbers = &mut self.numbers[..values.len()];
         numbers.iter_mut().zip(values).for_each(|(to, from)| *to = Dual::new(*from, 0.0));
         for direction in 0..self.sparsity.count {
@@ -96,36 +91,35 @@ impl Jacobians {
         Ok(())
     }
 
-    /// Sets the params of one world.
-    pub fn set_params(&mut self, world: usize, params: &[f64]) -> Result<(), AccessError> {
+    /// Sets a flat vector of one world.
+    fn write_all(
+        &mut self,
+        world: usize,
+        of: fn(&Io) -> &Vec<(BufferUse, usize)>,
+        values: &[f64],
+    ) -> Result<(), AccessError> {
         let mut at = 0;
-        for i in 0..self.io.params.len() {
-            let (buffer, len) = self.io.params[i];
-            self.write(world, buffer, &params[at..at + len])?;
+        for i in 0..of(&self.io).len() {
+            let (buffer, len) = of(&self.io)[i];
+            self.write(world, buffer, &values[at..at + len])?;
             at += len;
         }
         Ok(())
+    }
+
+    /// Sets the params of one world.
+    pub fn set_params(&mut self, world: usize, params: &[f64]) -> Result<(), AccessError> {
+        self.write_all(world, |io| &io.params, params)
     }
 
     /// Sets the control of one world.
     pub fn set_control(&mut self, world: usize, control: &[f64]) -> Result<(), AccessError> {
-        let mut at = 0;
-        for i in 0..self.io.control.len() {
-            let (buffer, len) = self.io.control[i];
-            self.write(world, buffer, &control[at..at + len])?;
-            at += len;
-        }
-        Ok(())
+        self.write_all(world, |io| &io.control, control)
     }
 
     /// Sets the state at the start of the step, and the time, of one world.
     pub fn set_state(&mut self, world: usize, state: &[f64], time: f64) -> Result<(), AccessError> {
-        let mut at = 0;
-        for i in 0..self.io.state.len() {
-            let (buffer, len) = self.io.state[i];
-            self.write(world, buffer, &state[at..at + len])?;
-            at += len;
-        }
+        self.write_all(world, |io| &io.state, state)?;
         self.write(world, self.io.time.into(), &[time])
     }
 

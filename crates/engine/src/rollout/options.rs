@@ -1,0 +1,51 @@
+//! How a rollout runs.
+
+use pullback_kernel::prelude::RunOptions;
+use pullback_scene::{Memory, Snapshots};
+
+/// How a rollout runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many steps.
+    pub steps: usize,
+    /// How many worlds, each with its own state, controls and params.
+    pub worlds: usize,
+    /// What is kept for the way back.
+    pub memory: Memory,
+    /// How states are kept.
+    pub snapshots: Snapshots,
+    /// Cotangents reach back so many steps and no further: they are dropped at the ends of windows of this length, counted
+    /// from the end of the rollout.
+    pub truncate: Option<usize>,
+    /// The most that the norm of a state's cotangent may be; a longer one is shortened.
+    pub clip: Option<f64>,
+    /// Threads, lanes and instructions.
+    pub run: RunOptions,
+}
+
+impl Options {
+    /// So many steps of one world, each kept.
+    pub fn new(steps: usize) -> Self {
+        Options {
+            steps,
+            worlds: 1,
+            memory: Memory::EveryStep,
+            snapshots: Snapshots::F64,
+            truncate: None,
+            clip: None,
+            run: RunOptions::default(),
+        }
+    }
+
+    /// What a scene asks for.
+    pub fn of(scene: &pullback_scene::Scene) -> Self {
+        let s = &scene.simulation;
+        Options {
+            memory: s.memory,
+            snapshots: s.snapshots,
+            truncate: s.truncate,
+            clip: s.clip,
+            ..Self::new(s.steps)
+        }
+    }
+}

@@ -124,6 +124,12 @@ pub enum Error {
         /// What keeping every step needs.
         all: usize,
     },
+    /// More memory than there is.
+    #[error("this rollout needs {bytes} bytes, and there are not so many")]
+    TooLarge {
+        /// How many.
+        bytes: usize,
+    },
     /// Vectors of another size.
     #[error("{what}: {wanted} numbers are wanted, and {found} were given")]
     Length {

@@ -23,6 +23,7 @@ use crate::model::Model;
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
 use keep::Keep;
+use store::room;
 
 /// The memory in which rollouts of a step run.
 pub struct Rollout<S: Parts = f64> {
@@ -66,6 +67,7 @@ impl<S: Parts> Rollout<S> {
             + size_of::<S>() * numbers.iter().sum::<usize>()
             + 8 * (3 * states + worlds * (options.steps + 2) + controls * options.steps)
             + 8 * (states + worlds * model.params_layout().len());
+        room(fixed - stepper.bytes())?;
         let keep = Keep::new(step, &options, &mut stepper, fixed)?;
         let zeros = |len: usize| vec![S::default(); len];
         Ok(Rollout {

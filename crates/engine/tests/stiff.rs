@@ -261,3 +261,15 @@ fn gradients_that_are_not_finite_are_errors() {
         assert!(error.to_string().contains(wanted), "{error}");
     }
 }
+
+/// A rollout that is too large for any machine is refused.
+#[test]
+fn more_memory_than_there_is() {
+    let model = pendulum(10.0);
+    let step = Step::new(&model, Scheme::new(Integrator::RungeKutta4, 0.01)).expect("a step");
+    for memory in [Memory::EveryStep, Memory::Dense, Memory::Binomial { snapshots: 1 << 50 }] {
+        let options = Options { memory, ..Options::new(1 << 52) };
+        let error = Rollout::<f64>::new(&step, options).err().expect("too large");
+        assert!(matches!(error, Error::TooLarge { .. }), "{error}");
+    }
+}

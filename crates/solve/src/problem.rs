@@ -334,6 +334,9 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
     let source = &description.source;
     let (path, fix) = match &error {
         EngineError::Scene(invalid) => return Error::Description(Box::new(source.attach(invalid.clone()))),
+        EngineError::TooLarge { .. } => {
+            ("simulation.memory", "take fewer steps, or memory = { binomial = 30 }".to_owned())
+        }
         EngineError::Budget { needed, .. } => (
             "simulation.memory",
             format!("take {{ budget = \"{needed} B\" }} or more, or {{ binomial = 10 }}"),

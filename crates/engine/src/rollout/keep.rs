@@ -4,7 +4,7 @@ use pullback_scene::Memory;
 
 use super::Options;
 use super::schedule::{Action, Schedule};
-use super::store::Store;
+use super::store::{Store, room};
 use crate::error::Error;
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
@@ -41,20 +41,22 @@ impl<S: Parts> Keep<S> {
         fixed: usize,
     ) -> Result<Self, Error> {
         let size = options.worlds * step.model().state_layout().len();
-        let states = |snapshots: usize| {
+        let states = |snapshots: usize| -> Result<Self, Error> {
+            // The schedule remembers where it keeps each state.
+            room(snapshots.min(options.steps).saturating_mul(size_of::<usize>()))?;
             let schedule = Schedule::new(options.steps, snapshots);
-            let store = Store::new(options.snapshots, schedule.snapshots(), size);
-            Keep::States { schedule, store }
+            let store = Store::new(options.snapshots, schedule.snapshots(), size)?;
+            Ok(Keep::States { schedule, store })
         };
         Ok(match options.memory {
-            Memory::EveryStep => states(options.steps),
-            Memory::Binomial { snapshots } => states(snapshots),
-            Memory::Budget { bytes } => states(affordable(bytes, fixed, size, options)?),
+            Memory::EveryStep => states(options.steps)?,
+            Memory::Binomial { snapshots } => states(snapshots)?,
+            Memory::Budget { bytes } => states(affordable(bytes, fixed, size, options)?)?,
             Memory::Dense => {
                 stepper.keep_values();
                 let len = stepper.values_len();
                 Keep::Values {
-                    store: Store::new(options.snapshots, options.steps * stepper.parts(), len),
+                    store: Store::new(options.snapshots, options.steps * stepper.parts(), len)?,
                     row: vec![S::default(); len],
                 }
             }

@@ -2,7 +2,13 @@
 
 use pullback_scene::Snapshots;
 
+use crate::error::Error;
 use crate::stepper::Parts;
+
+/// Is there so much memory?
+pub fn room(bytes: usize) -> Result<(), Error> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::TooLarge { bytes })
+}
 
 /// Rows of numbers.
 pub enum Store {
@@ -13,12 +19,14 @@ pub enum Store {
 }
 
 impl Store {
-    /// Room for `rows` rows of `len` numbers.
-    pub fn new(precision: Snapshots, rows: usize, len: usize) -> Store {
-        match precision {
-            Snapshots::F64 => Store::F64(vec![0.0; rows * len]),
-            Snapshots::F32 => Store::F32(vec![0.0; rows * len]),
-        }
+    /// Room for `rows` rows of `len` numbers, if there is so much.
+    pub fn new(precision: Snapshots, rows: usize, len: usize) -> Result<Store, Error> {
+        let numbers = rows.saturating_mul(len);
+        room(numbers.saturating_mul(Self::bytes_per_number(precision)))?;
+        Ok(match precision {
+            Snapshots::F64 => Store::F64(vec![0.0; numbers]),
+            Snapshots::F32 => Store::F32(vec![0.0; numbers]),
+        })
     }
 
     /// How many bytes it takes.

@@ -141,12 +141,15 @@ fn assembly(workspace: &Workspace) -> Result<()> {
     process::run(cargo(workspace).args(["test", "--release", "--package", "pullback-kernel"]).args(tests))
 }
 
-/// `cargo test` only builds them; they end in assertions, so they are run.
+/// `cargo test` only builds them; they end in assertions, so they are run. All are built at once: with the features that one
+/// package alone asks for, everything below would be compiled again.
 fn examples(workspace: &Workspace) -> Result<()> {
+    process::run(cargo(workspace).args(["build", "--quiet", "--workspace", "--examples"]))?;
     for example in workspace.targets("example") {
-        let arguments = ["run", "--quiet", "--package", &example.package, "--example", &example.name];
         println!("-- example {}", example.name);
-        process::run(cargo_with_nvrtc(workspace)?.args(arguments))?;
+        let mut command = Process::new(workspace.target.join("debug/examples").join(&example.name));
+        command.current_dir(&workspace.root).env(venv::NVRTC_DIR, venv::nvrtc_dir(workspace)?);
+        process::run(&mut command)?;
     }
     Ok(())
 }

@@ -155,6 +155,33 @@ pub enum Error {
     NothingToPullBack,
 }
 
+impl Error {
+    /// Did a rollout that could begin go wrong on its way? Another start may have a value.
+    pub fn is_of_the_run(&self) -> bool {
+        match self {
+            Error::NotFinite { .. }
+            | Error::NotConverged { .. }
+            | Error::Singular { .. }
+            | Error::OffLattice { .. }
+            | Error::GradientNotFinite { .. } => true,
+            Error::Scene(_)
+            | Error::SameName { .. }
+            | Error::NoSuchInput { .. }
+            | Error::WrongType { .. }
+            | Error::Name(_)
+            | Error::Build(_)
+            | Error::Access(_)
+            | Error::Scheme { .. }
+            | Error::Reversible(_)
+            | Error::Budget { .. }
+            | Error::TooLarge { .. }
+            | Error::Length { .. }
+            | Error::StartNotFinite { .. }
+            | Error::NothingToPullBack => false,
+        }
+    }
+}
+
 impl From<Invalid> for Error {
     fn from(invalid: Invalid) -> Self {
         Error::Scene(invalid)

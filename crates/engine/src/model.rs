@@ -8,7 +8,7 @@ use pullback_scene::Scene;
 use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
-use crate::particles::{Actuators, Drag, Gravity, Ground, Oscillating, Pins, Push, Springs};
+use crate::particles::{Actuators, Drag, Gravity, Oscillating, Pins, Push, Springs};
 
 /// What the world is. Cheap to clone: copies share it.
 #[derive(Clone, Debug)]
@@ -239,8 +239,7 @@ fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
         forces.push(Arc::new(swing));
     }
     if let Some(ground) = scene.ground {
-        let pullback_scene::Ground { height, ke, kd, kf, mu } = ground;
-        forces.push(Arc::new(Ground { height, ke, kd, kf, mu }));
+        forces.push(Arc::new(ground));
     }
     if !scene.actuators.is_empty() {
         let (names, on) = scene.actuators.iter().map(|a| (a.name.clone(), a.on)).unzip();

@@ -11,8 +11,8 @@ mod spring;
 pub use actuator::Actuators;
 pub use drag::Drag;
 pub use gravity::Gravity;
-pub use ground::Ground;
 pub use pins::Pins;
+pub use pullback_scene::Ground;
 pub use push::{Oscillating, Push};
 pub use spring::Springs;
 

@@ -8,5 +8,5 @@ mod problem;
 mod variables;
 
 pub use error::Error;
-pub use problem::Problem;
+pub use problem::{Problem, Way};
 pub use variables::{Point, Variables};

@@ -24,6 +24,15 @@ pub struct Problem {
     run: RunOptions,
 }
 
+/// How a Jacobian is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Column by column, on dual numbers.
+    Forwards,
+    /// Row by row, by pullbacks.
+    Backwards,
+}
+
 impl Problem {
     /// The problem that a file describes.
     pub fn new(description: scene::Problem) -> Result<Problem, Error> {
@@ -184,8 +193,7 @@ impl Problem {
         if !few || !self.losses.is_least_squares() || !self.description.losses.iter().any(fits) {
             return Ok(None);
         }
-        let (mut residuals, mut jacobian) = (Vec::new(), Vec::new());
-        self.jacobian(z, &mut residuals, &mut jacobian).map_err(crate::optimise::Error::from)?;
+        let (residuals, jacobian) = self.jacobian_by(self.way(), z).map_err(crate::optimise::Error::from)?;
         let errors = standard_errors(&residuals, &jacobian, self.variables.len());
         let slopes = self.variables.slopes(z);
         Ok(errors.map(|errors| errors.iter().zip(slopes).map(|(error, slope)| error * slope.abs()).collect()))
@@ -203,6 +211,32 @@ impl Problem {
             }
         }
         format!("pullback {} {:016x}", env!("CARGO_PKG_VERSION"), fnv(all.as_bytes()))
+    }
+
+    /// Residuals and their Jacobian by z, row by row, computed the given way.
+    pub fn jacobian_by(&mut self, way: Way, z: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+        if !self.losses.is_least_squares() {
+            return Err(Failure::NotLeastSquares);
+        }
+        self.variables.apply(z, &mut self.point);
+        let (mut residuals, mut jacobian) = (Vec::new(), Vec::new());
+        match way {
+            Way::Forwards => self.jacobian_by_pushforward(&mut residuals, &mut jacobian)?,
+            Way::Backwards => self.jacobian_by_pullback(&mut residuals, &mut jacobian)?,
+        }
+        let slopes = self.variables.slopes(z);
+        for row in jacobian.chunks_exact_mut(slopes.len().max(1)) {
+            row.iter_mut().zip(&slopes).for_each(|(entry, slope)| *entry *= slope);
+        }
+        Ok((residuals, jacobian))
+    }
+
+    /// The cheaper way to the Jacobian.
+    pub fn way(&self) -> Way {
+        match self.variables.len() * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
+            true => Way::Forwards,
+            false => Way::Backwards,
+        }
     }
 
     fn jacobian_by_pushforward(
@@ -299,20 +333,7 @@ impl Objective for Problem {
         residuals: &mut Vec<f64>,
         jacobian: &mut Vec<f64>,
     ) -> Result<(), Failure> {
-        if !self.losses.is_least_squares() {
-            return Err(Failure::NotLeastSquares);
-        }
-        self.variables.apply(z, &mut self.point);
-        let columns = self.variables.len();
-        if columns * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
-            self.jacobian_by_pushforward(residuals, jacobian)?;
-        } else {
-            self.jacobian_by_pullback(residuals, jacobian)?;
-        }
-        let slopes = self.variables.slopes(z);
-        for row in jacobian.chunks_exact_mut(columns.max(1)) {
-            row.iter_mut().zip(&slopes).for_each(|(entry, slope)| *entry *= slope);
-        }
+        (*residuals, *jacobian) = self.jacobian_by(self.way(), z)?;
         Ok(())
     }
 }
@@ -320,11 +341,9 @@ impl Objective for Problem {
 /// A rollout that blows up is a point without a value; another point may have one.
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Failure {
-        match error {
-            EngineError::NotFinite { .. }
-            | EngineError::NotConverged { .. }
-            | EngineError::Singular { .. } => Failure::not_finite(format!("the rollout ({error})")),
-            error => Failure::fatal(error),
+        match error.is_of_the_run() {
+            true => Failure::not_finite(format!("the rollout ({error})")),
+            false => Failure::fatal(error),
         }
     }
 }
@@ -347,11 +366,11 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         EngineError::Reversible(_) => {
             ("simulation.integrator", "take another integrator, or leave these forces out".to_owned())
         }
-        EngineError::NotFinite { .. }
-        | EngineError::NotConverged { .. }
-        | EngineError::Singular { .. }
-        | EngineError::GradientNotFinite { .. }
-        | EngineError::OffLattice { .. } => {
+        EngineError::OffLattice { .. } => {
+            let fix = "take another integrator, or move the scene nearer to the origin";
+            return Error::Rollout(Box::new(source.error("simulation.integrator", error.to_string(), fix)));
+        }
+        error if error.is_of_the_run() => {
             let fix = "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many";
             return Error::Rollout(Box::new(source.error("simulation.dt", error.to_string(), fix)));
         }

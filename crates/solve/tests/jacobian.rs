@@ -1,8 +1,8 @@
 //! Jacobians of residuals: forwards, backwards, by differences, and with any number of threads.
 
 use pullback_scene as scene;
-use pullback_solve::Problem;
 use pullback_solve::optimise::Objective;
+use pullback_solve::{Problem, Way};
 
 /// Two balls on springs over rough ground: params, initial states and controls may change.
 const SCENE: &str = r#"
@@ -104,6 +104,27 @@ fn forwards_and_backwards_agree() {
             let error = (back * scale - forward).abs() / (size * scale);
             assert!(error < 1e-10, "{name}, variable {i}: {} and {forward}", back * scale);
         }
+    }
+}
+
+/// Each way for each loss, whichever is the cheaper one; and that one is taken.
+#[test]
+fn the_way_is_a_matter_of_cost() {
+    for (loss, cheaper) in [(MANY.to_owned(), Way::Forwards), (ONE.replace("AXIS", "x"), Way::Backwards)] {
+        let mut problem = problem(&loss);
+        let z = point(&problem);
+        assert_eq!(problem.way(), cheaper);
+        let [forwards, backwards] =
+            [Way::Forwards, Way::Backwards].map(|way| problem.jacobian_by(way, &z).expect("it has one"));
+        assert_eq!(forwards.0, backwards.0, "residuals");
+        // Two ways to the same numbers, with other roundings.
+        assert_ne!(forwards.1, backwards.1);
+        let size = forwards.1.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        for (f, b) in forwards.1.iter().zip(&backwards.1) {
+            assert!((f - b).abs() < 1e-10 * size, "{f} and {b}");
+        }
+        let taken = if cheaper == Way::Forwards { forwards } else { backwards };
+        assert_eq!(jacobian(&mut problem, &z), taken);
     }
 }
 

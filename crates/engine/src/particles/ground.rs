@@ -1,6 +1,7 @@
 //! A ground that pushes back: the penalty model of contact.
 
 use pullback_kernel::prelude::*;
+use pullback_scene::Ground;
 
 use crate::error::Error;
 use crate::force::{Force, Site};
@@ -33,21 +34,6 @@ fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R
 fn ground_energy<R: Real>(x: Vec3<R>, height: R, ke: R) -> R {
     let depth = max(height - x.z, 0.0);
     0.5 * ke * depth * depth
-}
-
-/// A flat ground under all particles.
-#[derive(Clone, Copy, Debug)]
-pub struct Ground {
-    /// Where it is [m].
-    pub height: f64,
-    /// Elastic stiffness [N/m].
-    pub ke: f64,
-    /// Damping [N·s/m].
-    pub kd: f64,
-    /// Stiffness of friction [N·s/m].
-    pub kf: f64,
-    /// Coefficient of friction.
-    pub mu: f64,
 }
 
 impl Force for Ground {

@@ -1,18 +1,20 @@
 //! The memory a program runs in.
 
+mod health;
 mod numbers;
+mod state;
 
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
-use super::error::{AccessError, NonFinite};
-use super::layout::{Layout, extent, layouts};
+use super::error::AccessError;
+use super::layout::{Layout, layouts};
 use super::operation::{Scalar, read, write};
 use super::plan::{Context, Machine, Pass, PassPlan, held};
 use super::planner::DeviceKind;
 use super::pool::{Part, Pool};
 use super::table::{Partition, Table};
-use super::{List, Program, StageRole, flow, planner};
+use super::{List, Program, flow, planner};
 use crate::scalar::lanes::{Isa, Width};
 use crate::{Value, With};
 
@@ -452,86 +454,6 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
-    /// The outputs become the inputs of the next step, in all worlds. What the outputs hold then is of no use.
-    pub fn carry(&mut self) {
-        self.side = 1 - self.side;
-    }
-
-    /// The cotangents of inputs become those of the outputs of the step before, in all worlds; those of other outputs become
-    /// zero. What the inputs' hold then is of no use, and neither are values: [`Workspace::load_state`] and
-    /// [`Workspace::forward`] make those of the step before.
-    pub fn carry_back(&mut self) {
-        self.side = 1 - self.side;
-        for i in 0..self.program.inner.outputs.len() {
-            let output = self.program.inner.outputs[i];
-            if self.program.inner.carried.iter().all(|&(_, carried)| carried != output) {
-                self.clear(output);
-            }
-        }
-    }
-
-    /// How many numbers the carried inputs take, padding included: what [`Workspace::save_state`] writes.
-    pub fn state_len(&self) -> usize {
-        let inner = &self.program.inner;
-        let one = |&(b, _): &(usize, usize)| self.carried_extent(b);
-        inner.carried.iter().map(one).sum::<usize>() * self.arenas.len()
-    }
-
-    /// Copies the carried inputs of all worlds, as they lie in memory.
-    pub fn save_state(&self, state: &mut [S]) -> Result<(), AccessError> {
-        let (wanted, found) = (self.state_len(), state.len());
-        if wanted != found {
-            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
-        }
-        let target = SentPointer(state.as_mut_ptr());
-        self.each_carried(&|buffer, at, numbers| {
-            let target = &target;
-            // SAFETY: the length was checked, and threads have different numbers.
-            unsafe { target.0.add(at).copy_from_nonoverlapping(buffer, numbers) };
-        });
-        Ok(())
-    }
-
-    /// Sets the carried inputs of all worlds from what [`Workspace::save_state`] wrote.
-    pub fn load_state(&mut self, state: &[S]) -> Result<(), AccessError> {
-        let (wanted, found) = (self.state_len(), state.len());
-        if wanted != found {
-            return Err(AccessError::Length { buffer: "the state".into(), wanted, found });
-        }
-        self.each_carried(&|buffer, at, numbers| {
-            // SAFETY: the length was checked, and threads have different numbers.
-            unsafe { buffer.copy_from_nonoverlapping(state.as_ptr().add(at), numbers) };
-        });
-        Ok(())
-    }
-
-    /// How many numbers of the arena a carried input takes, without the rows that threads need.
-    fn carried_extent(&self, b: usize) -> usize {
-        extent(&self.program.inner.buffers[b], &self.layouts()[b], self.side_by_side)
-    }
-
-    /// Visits the carried inputs in pieces: where a piece lies in memory and in a state, and how long it is.
-    fn each_carried(&self, visit: &(dyn Fn(*mut S, usize, usize) + Sync)) {
-        let walk = |part: Part| {
-            let mut at = 0;
-            for arena in &self.arenas {
-                for &(b, _) in &self.program.inner.carried {
-                    let numbers = self.carried_extent(b);
-                    let range = part.range(numbers, 1024);
-                    let buffer = arena.values.pointer.wrapping_add(self.layouts()[b].offset + range.start);
-                    visit(buffer, at + range.start, range.len());
-                    at += numbers;
-                }
-            }
-        };
-        // Waking the others takes about as long as copying this many bytes.
-        if self.state_len() * size_of::<S>() > 32_768 {
-            self.pool.run(&|part, _| walk(part));
-        } else {
-            walk(Part::WHOLE);
-        }
-    }
-
     /// Sets the elements of a list in one world, and the order of their sums. Nothing is allocated.
     pub fn set_list<const N: usize>(
         &mut self,
@@ -556,65 +478,4 @@ impl<S: Scalar> Workspace<S> {
         }
         Ok(())
     }
-
-    /// The first value, in the order of the operations, that is infinite or not a number.
-    pub fn check_values(&self) -> Result<(), NonFinite> {
-        self.check(false)
-    }
-
-    /// The first cotangent, in the reverse order of the operations, that is infinite or not a number.
-    pub fn check_bars(&self) -> Result<(), NonFinite> {
-        self.check(true)
-    }
-
-    fn check(&self, bars: bool) -> Result<(), NonFinite> {
-        let inner = &self.program.inner;
-        let mut made: Vec<(String, usize)> = inner
-            .buffers
-            .iter()
-            .enumerate()
-            .filter(|(b, info)| if bars { inner.outputs.contains(b) } else { info.role != Role::Computed })
-            .map(|(b, _)| ("the caller".to_owned(), b))
-            .collect();
-        let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
-        if bars {
-            made.extend(flow::makers_of_bars(inner));
-        } else {
-            for (_, info) in
-                infos.iter().enumerate().filter(|(k, _)| inner.roles[*k] != StageRole::InPullback)
-            {
-                made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));
-            }
-        }
-        for (operation, b) in made {
-            let (info, layout) = (&inner.buffers[b], self.layouts()[b]);
-            for world in 0..self.worlds {
-                let (arena, lane, _) = self.find(b, world).unwrap_or((0, 0, layout));
-                let arena = &self.arenas[arena];
-                let array = if bars { arena.bars.pointer } else { arena.values.pointer };
-                for e in 0..info.len {
-                    for c in 0..info.numbers {
-                        // SAFETY: a number of the buffer.
-                        let number = unsafe { array.add(layout.at(e) + c * layout.stride + lane).read() };
-                        if !number.is_finite() {
-                            let what = if bars { "the cotangent" } else { "the value" };
-                            return Err(NonFinite {
-                                operation,
-                                buffer: info.name.clone(),
-                                element: e,
-                                world,
-                                what,
-                            });
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
 }
-
-/// A pointer that threads share: each uses another part of the memory.
-struct SentPointer<S>(*mut S);
-// SAFETY: see above.
-unsafe impl<S: Send> Sync for SentPointer<S> {}

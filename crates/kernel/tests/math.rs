@@ -152,6 +152,7 @@ fn entries() -> Vec<Entry> {
         INSIDE: asin asin_pullback acos acos_pullback tan tan_pullback;
         WIDE: quat_exp quat_log quat_difference rotate inertia_from_center length normalize atan2;
         ANY: abs abs_pullback min min_pullback max max_pullback clamp sin sin_pullback cos cos_pullback
+            sin_cos sin_cos_pullback
             atan2_pullback exp exp_pullback tanh tanh_pullback
             vec3 dot dot_pullback cross cross_pullback length_squared length_pullback normalize_pullback
             mat3 mat3_times_vec3 mat3_times_vec3_pullback mat3_times_mat3 mat3_times_mat3_pullback transpose_times
@@ -278,6 +279,30 @@ fn exponential_and_logarithm() {
         same::<Vec3>(quat_difference(integrate_quat(q, turn, 0.5), q), turn * 0.5);
         same::<Quat>(integrate_quat_world(q, rotate(q, turn), 0.5), integrate_quat(q, turn, 0.5));
     });
+}
+
+/// To two units in the last place of 1, up to large angles; and in single precision.
+#[test]
+fn sines_without_calls_are_right() {
+    at_random(|r| {
+        for scale in [0.5, 3.0, 100.0, 1e5].repeat(200) {
+            let x = scale * r.value::<f64>();
+            let (s, c) = sin_cos(x);
+            let most = 2.5 * f64::EPSILON * if scale > 1e4 { 2.0 } else { 1.0 };
+            assert!((s - x.sin()).abs() < most && (c - x.cos()).abs() < most, "{x}: {s} {c}");
+            if scale < 1e3 {
+                let x = x as f32;
+                let (s, c) = sin_cos(x);
+                let most = 2.5 * f32::EPSILON;
+                assert!((s - x.sin()).abs() < most && (c - x.cos()).abs() < most, "{x}: {s} {c}");
+            }
+        }
+    });
+    for k in -40..40 {
+        let x = f64::from(k) * std::f64::consts::FRAC_PI_4;
+        let (s, c) = sin_cos(x);
+        assert!((s - x.sin()).abs() < 1e-15 && (c - x.cos()).abs() < 1e-15, "{x}: {s} {c}");
+    }
 }
 
 /// At zero, value, first and second derivatives of the exponential are those of

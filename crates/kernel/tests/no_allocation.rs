@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Operation, Scalar, World};
+use pullback_kernel::program::{BufferUse, Lane, Operation, World};
 
 struct Counting;
 
@@ -69,13 +69,13 @@ impl Operation for Twice {
     fn scratch(&self) -> usize {
         1
     }
-    fn forward<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn forward<S: Lane>(&self, world: &mut World<'_, S>) {
         for i in 0..self.n {
             let x = world.get(self.x, i);
             world.set(self.y, i, x + x);
         }
     }
-    fn pullback<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn pullback<S: Lane>(&self, world: &mut World<'_, S>) {
         for i in 0..self.n {
             let bar = world.bar(self.y, i);
             world.add_bar(self.x, i, bar + bar);

@@ -51,6 +51,12 @@ macro_rules! handle {
 }
 handle!(Buffer Value, Constant Value, Indices);
 
+/// Memory of one operation alone: what its forward pass leaves for its pullback.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    pub(crate) id: usize,
+}
+
 /// A buffer of either sort.
 pub trait AnyBuffer: Copy {
     /// What it holds.
@@ -84,6 +90,8 @@ pub enum Role {
     Constant,
     /// An operation.
     Computed,
+    /// An operation, for itself: nobody else can read it.
+    Memory,
 }
 
 /// What a program knows of a buffer.

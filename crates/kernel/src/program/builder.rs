@@ -3,9 +3,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::buffer::{Buffer, BufferInfo, Constant, Indices, Role};
+use super::buffer::{Buffer, BufferInfo, Constant, Indices, Memory, Role};
 use super::error::BuildError;
-use super::operation::{ByHand, Count, Erased, Operation};
+use super::by_hand::{ByHand, Operation};
+use super::operation::{Count, Erased};
 use super::plan::TableRef;
 use super::table::{Forest, Table};
 use super::{Inner, Program, StageRole, checks, flow};
@@ -193,6 +194,11 @@ impl Builder {
     /// A buffer that an operation written by hand writes.
     pub fn computed<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
         self.declare(name, len, Role::Computed, None)
+    }
+
+    /// `numbers` of memory for an operation written by hand, which it finds again in its pullback.
+    pub fn memory(&mut self, name: &str, numbers: usize) -> Memory {
+        Memory { id: self.declare::<f64>(name, numbers, Role::Memory, None).id }
     }
 
     /// out\[i\] = f(in\[i\], ...): one buffer for each result of the kernel. `names` names them, divided by commas.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::operation::BufferUse;
+use super::by_hand::BufferUse;
 use super::plan::TableRef;
 use super::{Program, StageRole};
 use crate::patterns::port::{PortInfo, Reach};

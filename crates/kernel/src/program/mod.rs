@@ -5,6 +5,7 @@
 
 mod buffer;
 mod builder;
+mod by_hand;
 mod checks;
 mod dependence;
 mod device;
@@ -20,15 +21,17 @@ mod workspace;
 
 use std::sync::Arc;
 
-pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Role};
+pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Memory, Role};
 pub use builder::{After, Builder, Results, Tree};
 pub use device::{DeviceError, DeviceFloat, DeviceWorkspace};
 pub use error::{AccessError, BuildError, NonFinite};
-pub use operation::{BufferUse, Operation, Scalar, World};
+pub use by_hand::{BufferUse, Operation, View, World, carve};
+pub use operation::Scalar;
 pub use workspace::{RunOptions, Workspace};
 
 pub use crate::patterns::elements::Corners;
 pub use crate::patterns::pairs::List;
+pub use crate::scalar::lanes::Lane;
 
 use operation::Erased;
 use table::{Forest, Table};
@@ -91,7 +94,7 @@ impl Program {
 
 impl std::fmt::Display for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for buffer in self.buffers().iter().filter(|b| b.role != Role::Computed) {
+        for buffer in self.buffers().iter().filter(|b| !matches!(b.role, Role::Computed | Role::Memory)) {
             writeln!(f, "{:?} {}: {} x {}", buffer.role, buffer.name, buffer.len, buffer.numbers)?;
         }
         for stage in &self.inner.stages {

@@ -121,7 +121,8 @@ fn plan(
         ..Default::default()
     };
     if let Some(scratch) = stage.own_scratch() {
-        plan.scratch = scratch;
+        // Lanes of a batch have theirs side by side.
+        plan.scratch = scratch * worlds.max(1);
         plan.by_hand =
             ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
         plan.numbers = ports.iter().map(|p| p.numbers).collect();

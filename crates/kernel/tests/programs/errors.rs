@@ -1,7 +1,7 @@
 //! Mistakes, and what is said of them.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{AccessError, BufferUse, BuildError, Builder, Operation, Scalar, World};
+use pullback_kernel::program::{AccessError, BufferUse, BuildError, Builder, Lane, Operation, World};
 
 use crate::kernels::{Law, energy, flow, law, link, stretch};
 
@@ -32,11 +32,11 @@ impl Operation for Copy {
     fn writes(&self) -> Vec<BufferUse> {
         vec![self.y.into()]
     }
-    fn forward<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn forward<S: Lane>(&self, world: &mut World<'_, S>) {
         let x = world.get(self.x, 0);
         world.set(self.y, 0, x);
     }
-    fn pullback<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn pullback<S: Lane>(&self, world: &mut World<'_, S>) {
         let bar = world.bar(self.y, 0);
         world.add_bar(self.x, 0, bar);
     }

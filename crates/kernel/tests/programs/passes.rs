@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pullback_kernel::gradcheck;
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Operation, Scalar, World};
+use pullback_kernel::program::{BufferUse, Lane, Operation, World};
 
 use crate::kernels::{Law, law};
 
@@ -126,11 +126,11 @@ impl Operation for Counted {
     fn writes(&self) -> Vec<BufferUse> {
         vec![self.y.into()]
     }
-    fn forward<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn forward<S: Lane>(&self, world: &mut World<'_, S>) {
         let x = world.get(self.x, 0);
         world.set(self.y, 0, x + x);
     }
-    fn pullback<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn pullback<S: Lane>(&self, world: &mut World<'_, S>) {
         self.pullbacks.fetch_add(1, Ordering::Relaxed);
         let bar = world.bar(self.y, 0);
         world.add_bar(self.x, 0, bar + bar);

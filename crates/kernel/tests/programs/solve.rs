@@ -1,7 +1,7 @@
 //! An operation written by hand between patterns: a dense symmetric solve.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Operation, Scalar, World};
+use pullback_kernel::program::{BufferUse, Lane, Operation, World};
 
 use crate::kernels::{Law, flow, law};
 use crate::subject::{Numbers, Outcome, Subject};
@@ -18,7 +18,7 @@ struct Solve {
 
 impl Solve {
     /// y becomes the solution of L Lᵀ x = y.
-    fn substitute<S: Scalar>(&self, world: &World<'_, S>, y: &mut [S]) {
+    fn substitute<S: Lane>(&self, world: &World<'_, S>, y: &mut [S]) {
         let (n, l) = (self.n, |i: usize, j: usize| world.get(self.factor, i * self.n + j));
         for i in 0..n {
             for j in 0..i {
@@ -49,7 +49,7 @@ impl Operation for Solve {
         self.n
     }
 
-    fn forward<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn forward<S: Lane>(&self, world: &mut World<'_, S>) {
         let n = self.n;
         for i in 0..n {
             for j in 0..=i {
@@ -75,7 +75,7 @@ impl Operation for Solve {
     }
 
     // λ = (A + n)⁻ᵀ x_bar:  b_bar = λ,  A_bar = -λ xᵀ, of which the lower triangle takes both halves
-    fn pullback<S: Scalar>(&self, world: &mut World<'_, S>) {
+    fn pullback<S: Lane>(&self, world: &mut World<'_, S>) {
         let n = self.n;
         let y = std::mem::take(&mut world.scratch);
         for i in 0..n {

@@ -23,7 +23,7 @@ impl<S: Scalar> Workspace<S> {
             .buffers
             .iter()
             .enumerate()
-            .filter(|(b, info)| if bars { inner.outputs.contains(b) } else { info.role != Role::Computed })
+            .filter(|(b, info)| if bars { inner.outputs.contains(b) } else { !matches!(info.role, Role::Computed | Role::Memory) })
             .map(|(b, _)| ("the caller".to_owned(), b))
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();
@@ -36,6 +36,7 @@ impl<S: Scalar> Workspace<S> {
                 made.extend(info.outputs.iter().map(|p| (info.name.clone(), p.buffer)));
             }
         }
+        made.retain(|(_, b)| inner.buffers[*b].role != Role::Memory);
         for (operation, b) in made {
             let (info, layout) = (&inner.buffers[b], self.layouts()[b]);
             for world in 0..self.worlds {

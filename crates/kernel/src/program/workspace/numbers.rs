@@ -1,6 +1,7 @@
 //! Buffers of any type as flat arrays of numbers: value by value, without padding.
 
-use super::super::operation::{BufferUse, Scalar};
+use super::super::by_hand::BufferUse;
+use super::super::operation::Scalar;
 use super::{AccessError, Layout, Machine, Role, RunOptions, Workspace};
 
 impl<S: Scalar> Workspace<S> {

@@ -1,0 +1,78 @@
+//! Articulated bodies: trees of rigid bodies in reduced coordinates.
+//!
+//! One file for each algorithm, all written for any scalar and for lanes of worlds. Motions and forces are spatial vectors in
+//! world axes (Featherstone, Rigid Body Dynamics Algorithms, Springer 2008: RBDA), so that what hangs from a joint
+//! is added up without being turned, and pullbacks are sums as well.
+
+mod crba;
+mod factor;
+mod forward_dynamics;
+mod joint;
+mod kinematics;
+mod prepare;
+mod rnea_pullback;
+mod tree;
+
+use std::sync::Arc;
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{BufferUse, Lane, World};
+pub use tree::{JointPlace, Tree};
+
+pub(crate) use forward_dynamics::ForwardDynamics;
+use kinematics::Configuration;
+use rnea_pullback::Bars;
+
+/// A robot, as its operations see it.
+#[derive(Clone, Debug)]
+pub struct Robot {
+    pub(crate) tree: Arc<Tree>,
+}
+
+/// The buffers that the operations of a robot read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inputs {
+    pub q: Buffer<f64>,
+    pub v: Buffer<f64>,
+    /// Of each node: its joint's frame in the frame of the node above.
+    pub placements: Buffer<Pose>,
+    /// Of each node: the inertia of what moves with it, in its frame.
+    pub inertias: Buffer<Inertia>,
+    /// Of each degree of freedom.
+    pub armature: Buffer<f64>,
+    pub gravity: Buffer<Vec3>,
+}
+
+impl Inputs {
+    pub fn reads(&self) -> Vec<BufferUse> {
+        vec![
+            self.q.into(),
+            self.v.into(),
+            self.placements.into(),
+            self.inertias.into(),
+            self.armature.into(),
+            self.gravity.into(),
+        ]
+    }
+
+    #[inline(always)]
+    pub fn configuration<'a, L: Lane>(&self, world: &World<'a, L>) -> Configuration<'a, L> {
+        Configuration {
+            q: world.values(self.q),
+            v: world.values(self.v),
+            placements: world.values(self.placements),
+        }
+    }
+
+    #[inline(always)]
+    pub fn bars<'a, L: Lane>(&self, world: &World<'a, L>) -> Bars<'a, L> {
+        Bars {
+            q: world.bars(self.q),
+            v: world.bars(self.v),
+            placements: world.bars(self.placements),
+            inertias: world.bars(self.inertias),
+            armature: world.bars(self.armature),
+            gravity: world.bars(self.gravity),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The mass matrix M = Lᵀ D L along the branches of a tree: no fill-in (RBDA 6.5, 8.4).
+//!
+//! Row i has an entry for each degree of freedom on the way from the root to i, the diagonal last. Where row i ends with
+//! the way to j, both rows have the same columns, side by side.
+
+use pullback_kernel::program::Lane;
+
+use super::tree::Tree;
+
+/// M becomes L below the diagonal, which is one; `inverse` becomes D⁻¹ (RBDA table 6.3).
+#[inline(always)]
+pub(crate) fn factorise<L: Lane>(tree: &Tree, m: &mut [L], inverse: &mut [L]) {
+    let one = L::from_f64(1.0);
+    for i in (0..tree.dofs.len()).rev() {
+        let row = tree.row(i);
+        let (above, this) = m.split_at_mut(row.start);
+        let depth = row.len() - 1;
+        let ways = &tree.ancestors[row];
+        let d = one / this[depth];
+        inverse[i] = d;
+        for k in (0..depth).rev() {
+            let factor = this[k] * d;
+            let start = tree.rows[ways[k] as usize] as usize;
+            let target = &mut above[start..start + k + 1];
+            let source = &this[..k + 1];
+            let minus = -factor;
+            for c in 0..k + 1 {
+                target[c] = minus.mul_add(source[c], target[c]);
+            }
+            this[k] = factor;
+        }
+    }
+}
+
+/// x becomes M⁻¹ x (RBDA table 6.5).
+#[inline(always)]
+pub(crate) fn solve<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
+    let n = tree.dofs.len();
+    for i in (0..n).rev() {
+        let row = tree.row(i);
+        let (depth, minus) = (row.len() - 1, -x[i]);
+        let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
+        for k in 0..depth {
+            let j = ways[k] as usize;
+            x[j] = minus.mul_add(entries[k], x[j]);
+        }
+        x[i] = x[i] * inverse[i];
+    }
+    for i in 0..n {
+        let row = tree.row(i);
+        let depth = row.len() - 1;
+        let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
+        let mut sum = x[i];
+        for k in 0..depth {
+            sum = (-entries[k]).mul_add(x[ways[k] as usize], sum);
+        }
+        x[i] = sum;
+    }
+}

@@ -1,0 +1,277 @@
+//! The pullback of inverse dynamics in a direction w: of w · ID(q, v, a), for everything that ID depends on.
+//!
+//! With W the motion that w gives every body, w · ID = Σ W · F, F = I A + V ×* I V - f. Per body, with U = V × W:
+//!
+//! - A_bar = I W,  V_bar = -(W ×* I V + I U),  I_bar that of W · I A - U · I V.
+//!
+//! Moving everything behind a joint as one rigid body, its V, A, W and f with it, changes no F: so moving it alone is as good
+//! as moving V, A and W of before the joint back. Its cotangent is, with sums over what hangs from the joint,
+//!
+//! - Ξ = -(V ×* V_bar + A ×* A_bar + W ×* F),
+//!
+//! and gives those of the joint's position (s · Ξ) and of its placement. V_bar includes what the joint's own
+//! velocity does to A: V_bar += v s ×* A_bar; its v_bar = s · V_bar + (V × s) · A_bar.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{Lane, View, carve};
+use pullback_scene::robot::JointKind;
+
+use super::joint::{along, carried, placement_bar, quat_bar};
+use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, spread, vector};
+use super::tree::{Node, Tree, WORLD};
+
+/// Where cotangents go.
+#[derive(Clone, Copy)]
+pub(crate) struct Bars<'a, L: Lane> {
+    pub q: View<'a, f64, L>,
+    pub v: View<'a, f64, L>,
+    pub placements: View<'a, Pose, L>,
+    pub inertias: View<'a, Inertia, L>,
+    pub armature: View<'a, f64, L>,
+    pub gravity: View<'a, Vec3, L>,
+}
+
+/// Sums over subtrees, on their way to the roots.
+pub(crate) struct Sums<'a, L: Lane> {
+    w: &'a mut [Motion<L>],
+    a: &'a mut [Motion<L>],
+    v_bar: &'a mut [Force<L>],
+    a_bar: &'a mut [Force<L>],
+    force: &'a mut [Force<L>],
+}
+
+impl<'a, L: Lane> Sums<'a, L> {
+    pub fn numbers(tree: &Tree) -> usize {
+        tree.nodes.len() * (2 * Motion::<f64>::LEN + 3 * Force::<f64>::LEN)
+    }
+
+    #[inline(always)]
+    pub fn carve(tree: &Tree, scratch: &mut &'a mut [L]) -> Self {
+        let n = tree.nodes.len();
+        Sums {
+            w: carve::<Motion, L>(scratch, n),
+            a: carve::<Motion, L>(scratch, n),
+            v_bar: carve::<Force, L>(scratch, n),
+            a_bar: carve::<Force, L>(scratch, n),
+            force: carve::<Force, L>(scratch, n),
+        }
+    }
+}
+
+/// (A_bar, V_bar, F) of one body
+#[kernel]
+fn body_bars<R: Real>(i: Inertia<R>, v: Motion<R>, a: Motion<R>, w: Motion<R>) -> (Force<R>, Force<R>, Force<R>) {
+    let momentum = i * v;
+    let u = cross_motion(v, w);
+    (i * w, -(cross_force(w, momentum) + i * u), i * a + cross_force(v, momentum))
+}
+
+/// The cotangent of a body's inertia in its own frame: that of w · I a - u · I v with the motions in that frame
+#[kernel]
+fn inertia_bar<R: Real>(pose: Pose<R>, v: Motion<R>, a: Motion<R>, w: Motion<R>) -> Inertia<R> {
+    let v = transform_motion_back(pose, v);
+    let a = transform_motion_back(pose, a);
+    let w = transform_motion_back(pose, w);
+    let u = cross_motion(v, w);
+    Inertia {
+        mass: dot(a.linear, w.linear) - dot(v.linear, u.linear),
+        moment: cross(a.linear, w.angular) - cross(a.angular, w.linear) - cross(v.linear, u.angular)
+            + cross(v.angular, u.linear),
+        rotational: fold_outer(w.angular, a.angular) - fold_outer(u.angular, v.angular),
+    }
+}
+
+/// v_bar of a degree of freedom: s · V_bar + (V × s) · A_bar
+#[kernel]
+fn rate_bar<R: Real>(v: Motion<R>, s: Motion<R>, v_bar: Force<R>, a_bar: Force<R>) -> R {
+    power(s, v_bar) + power(cross_motion(v, s), a_bar)
+}
+
+/// Ξ = -(V ×* V_bar + A ×* A_bar + W ×* F)
+#[kernel]
+fn moved_bar<R: Real>(
+    v: Motion<R>,
+    a: Motion<R>,
+    w: Motion<R>,
+    v_bar: Force<R>,
+    a_bar: Force<R>,
+    force: Force<R>,
+) -> Force<R> {
+    -(cross_force(v, v_bar) + cross_force(a, a_bar) + cross_force(w, force))
+}
+
+/// V_bar + v s ×* A_bar
+#[kernel]
+fn carry_bar<R: Real>(v_bar: Force<R>, s: Motion<R>, a_bar: Force<R>, rate: R) -> Force<R> {
+    cross_force(s, a_bar) * rate + v_bar
+}
+
+/// The motions just before a joint.
+#[derive(Clone, Copy)]
+struct Before<L> {
+    v: Motion<L>,
+    a: Motion<L>,
+    w: Motion<L>,
+}
+
+/// What has come to a joint from behind it.
+#[derive(Clone, Copy)]
+struct Behind<L> {
+    v_bar: Force<L>,
+    a_bar: Force<L>,
+    force: Force<L>,
+}
+
+/// Adds to all cotangents. `w` and `a` are of degrees of freedom; the accelerations of `k` are without `a`.
+#[inline(always)]
+pub(crate) fn pull<L: Lane>(
+    tree: &Tree,
+    x: &Configuration<'_, L>,
+    k: &Kinematics<'_, L>,
+    inertias: &[Inertia<L>],
+    start: Motion<L>,
+    (w, a): (&[L], &[L]),
+    sums: &mut Sums<'_, L>,
+    bars: &Bars<'_, L>,
+) {
+    spread(tree, k.axes, w, sums.w);
+    spread(tree, k.axes, a, sums.a);
+    for n in 0..tree.nodes.len() {
+        sums.a[n] = sums.a[n] + k.accelerations[n];
+    }
+    for (n, node) in tree.nodes.iter().enumerate() {
+        if node.heavy {
+            let (v, a, w) = (k.velocities[n], sums.a[n], sums.w[n]);
+            let (a_bar, v_bar, force) = body_bars(inertias[n], v, a, w);
+            bars.inertias.add(n, inertia_bar(k.poses[n], v, a, w));
+            (sums.a_bar[n], sums.v_bar[n], sums.force[n]) = (a_bar, v_bar, force);
+        } else {
+            let none = as_force(no_motion());
+            (sums.a_bar[n], sums.v_bar[n], sums.force[n]) = (none, none, none);
+        }
+    }
+    let mut gravity_bar = no_motion::<L>().linear;
+    for (n, node) in tree.nodes.iter().enumerate().rev() {
+        let (above, before) = match node.parent {
+            WORLD => (identity_pose(), Before { v: no_motion(), a: start, w: no_motion() }),
+            p => {
+                let p = p as usize;
+                (k.poses[p], Before { v: k.velocities[p], a: sums.a[p], w: sums.w[p] })
+            }
+        };
+        let behind = Behind { v_bar: sums.v_bar[n], a_bar: sums.a_bar[n], force: sums.force[n] };
+        let (behind, xi) = joint(tree, node, x, k, (w, a), before, behind, bars);
+        let placement = x.placements.get(n);
+        // Where the joint's frame is, before it moves: that moved it along its own axes.
+        let origin = above.rotation * placement.position + above.position;
+        let origin = if node.parent == WORLD { no_motion().linear } else { origin };
+        bars.placements.add(n, placement_bar(above, placement, origin, xi));
+        match node.parent {
+            WORLD => gravity_bar = gravity_bar - behind.a_bar.force,
+            p => {
+                let p = p as usize;
+                sums.v_bar[p] = sums.v_bar[p] + behind.v_bar;
+                sums.a_bar[p] = sums.a_bar[p] + behind.a_bar;
+                sums.force[p] = sums.force[p] + behind.force;
+            }
+        }
+    }
+    bars.gravity.add(0, gravity_bar);
+    for (i, dof) in tree.dofs.iter().enumerate() {
+        bars.armature.add(dof.v as usize, w[i] * a[i]);
+    }
+}
+
+/// Pulls back through one joint: what goes on to the node above, and the cotangent of moving everything behind it.
+#[inline(always)]
+fn joint<L: Lane>(
+    tree: &Tree,
+    node: &Node,
+    x: &Configuration<'_, L>,
+    k: &Kinematics<'_, L>,
+    (w, a): (&[L], &[L]),
+    before: Before<L>,
+    behind: Behind<L>,
+    bars: &Bars<'_, L>,
+) -> (Behind<L>, Force<L>) {
+    let d = node.dof as usize;
+    match node.kind {
+        JointKind::Hinge | JointKind::Slide => {
+            let (s, at) = (k.axes[d], tree.dofs[d].v as usize);
+            bars.v.add(at, rate_bar(before.v, s, behind.v_bar, behind.a_bar));
+            let v_bar = carry_bar(behind.v_bar, s, behind.a_bar, x.v.get(at));
+            let behind = Behind { v_bar, ..behind };
+            let xi = moved(&before, &behind);
+            bars.q.add(node.q as usize, power(s, xi));
+            (behind, xi)
+        }
+        JointKind::Ball => {
+            let (behind, xi) = three(&k.axes[d..], node.v, x, before, behind, bars);
+            turned(node, &k.axes[d..], x, xi, bars);
+            (behind, xi)
+        }
+        JointKind::Free => {
+            // The rotation comes after the translation: its motions before are those of the moving origin.
+            let mut middle = before;
+            for i in d..d + 3 {
+                let (s, rate) = (k.axes[i], x.v.get(tree.dofs[i].v as usize));
+                middle.v = along(middle.v, s, rate);
+                middle.a = carried(along(middle.a, s, a[i]), before.v, s, rate);
+                middle.w = along(middle.w, s, w[i]);
+            }
+            let (behind, xi) = three(&k.axes[d + 3..], node.spin, x, middle, behind, bars);
+            turned(node, &k.axes[d + 3..], x, xi, bars);
+            let (behind, xi) = three(&k.axes[d..], node.v, x, before, behind, bars);
+            for i in 0..3 {
+                bars.q.add(node.q as usize + i, power(k.axes[d + i], xi));
+            }
+            (behind, xi)
+        }
+    }
+}
+
+#[inline(always)]
+fn moved<L: Lane>(before: &Before<L>, behind: &Behind<L>) -> Force<L> {
+    moved_bar(before.v, before.a, before.w, behind.v_bar, behind.a_bar, behind.force)
+}
+
+/// Three axes at once, none of which carries the others.
+#[inline(always)]
+fn three<L: Lane>(
+    axes: &[Motion<L>],
+    v: u32,
+    x: &Configuration<'_, L>,
+    before: Before<L>,
+    behind: Behind<L>,
+    bars: &Bars<'_, L>,
+) -> (Behind<L>, Force<L>) {
+    let rates = vector(&x.v, v);
+    let mut v_bar = behind.v_bar;
+    for i in 0..3 {
+        let rate = [rates.x, rates.y, rates.z][i];
+        bars.v.add(v as usize + i, rate_bar(before.v, axes[i], behind.v_bar, behind.a_bar));
+        v_bar = carry_bar(v_bar, axes[i], behind.a_bar, rate);
+    }
+    let behind = Behind { v_bar, ..behind };
+    let xi = moved(&before, &behind);
+    (behind, xi)
+}
+
+/// The cotangent of a stored quaternion.
+#[inline(always)]
+fn turned<L: Lane>(
+    node: &Node,
+    axes: &[Motion<L>],
+    x: &Configuration<'_, L>,
+    xi: Force<L>,
+    bars: &Bars<'_, L>,
+) {
+    let turn_bar = vec3(power(axes[0], xi), power(axes[1], xi), power(axes[2], xi));
+    let bar = quat_bar(quaternion(&x.q, node.turn), turn_bar);
+    let at = node.turn as usize;
+    bars.q.add(at, bar.w);
+    bars.q.add(at + 1, bar.x);
+    bars.q.add(at + 2, bar.y);
+    bars.q.add(at + 3, bar.z);
+}
+

@@ -1,0 +1,201 @@
+//! The shape of a robot: which joint hangs from which, and where their numbers lie.
+
+use pullback_scene::robot::{JointKind, Robot};
+
+use crate::error::Error;
+
+/// No parent: the world.
+pub(crate) const WORLD: u32 = u32::MAX;
+
+/// One joint and what moves with it. Bodies without joints are parts of their parents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub kind: JointKind,
+    /// The joint of the robot.
+    pub joint: u32,
+    /// The node that it hangs from.
+    pub parent: u32,
+    /// Its first degree of freedom.
+    pub dof: u32,
+    /// Where its position lies: of a free joint the position, of a ball the quaternion.
+    pub q: u32,
+    /// Where the quaternion of a free joint or a ball lies.
+    pub turn: u32,
+    /// Where its velocity starts; that of a free joint's rotation is at `spin`.
+    pub v: u32,
+    pub spin: u32,
+    /// Has it mass? Between the joints of one body there is none.
+    pub heavy: bool,
+    /// The position at which its body is placed [rad or m].
+    pub reference: f64,
+}
+
+/// One degree of freedom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dof {
+    /// The one before it on the way to the root.
+    pub parent: u32,
+    /// Where its velocity lies.
+    pub v: u32,
+}
+
+/// The shape of a robot.
+///
+/// Positions lie in the order: positions of free joints, their quaternions, quaternions of ball joints, hinges and
+/// slides. Velocities: linear velocities of free joints (world axes), their angular velocities (body axes), those of ball
+/// joints (body axes), hinges and slides. In each of these, joints are in the order of the robot.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) dofs: Vec<Dof>,
+    /// Of each body of the robot: the node that it is part of.
+    pub(crate) node_of_body: Vec<u32>,
+    /// Row `i` of a triangular matrix: an entry for each degree of freedom on the way from the root to `i`.
+    pub(crate) rows: Vec<u32>,
+    /// Which degrees of freedom those are.
+    pub(crate) ancestors: Vec<u32>,
+    pub(crate) positions: usize,
+    /// Of each joint of the robot: where its position lies (of a free joint, the position), its quaternion, velocity and
+    /// angular velocity.
+    pub(crate) places: Vec<JointPlace>,
+}
+
+/// Where the numbers of a joint lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JointPlace {
+    /// Its position: one number, a quaternion for a ball joint, three numbers for a free joint.
+    pub position: usize,
+    /// The quaternion of a ball or free joint.
+    pub orientation: usize,
+    /// Its velocity: one number or three.
+    pub velocity: usize,
+    /// The angular velocity of a ball or free joint.
+    pub angular_velocity: usize,
+}
+
+impl Tree {
+    /// The shape of a robot.
+    pub fn new(robot: &Robot) -> Result<Tree, Error> {
+        let places = places(robot);
+        let mut tree = Tree {
+            nodes: Vec::new(),
+            dofs: Vec::new(),
+            node_of_body: Vec::new(),
+            rows: vec![0],
+            ancestors: Vec::new(),
+            positions: robot.positions(),
+            places,
+        };
+        for (b, body) in robot.bodies.iter().enumerate() {
+            let mut parent = match body.parent {
+                None => WORLD,
+                Some(p) if p < b => tree.node_of_body[p],
+                Some(_) => {
+                    let (what, wanted) = ("the parent of a body", "a body comes after its parent");
+                    return Err(Error::Scheme { what, found: body.name.clone(), wanted });
+                }
+            };
+            for (j, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| joint.body == b) {
+                parent = tree.add(j, joint.kind, parent, joint.reference);
+            }
+            tree.node_of_body.push(parent);
+            // Bodies that are welded to each other are one.
+            if parent != WORLD {
+                tree.nodes[parent as usize].heavy = true;
+            }
+        }
+        Ok(tree)
+    }
+
+    fn add(&mut self, joint: usize, kind: JointKind, parent: u32, reference: f64) -> u32 {
+        let place = self.places[joint];
+        let dof = self.dofs.len() as u32;
+        let mut above = match parent {
+            WORLD => WORLD,
+            parent => self.last_dof(parent as usize),
+        };
+        for k in 0..kind.velocities() {
+            let v = match kind {
+                JointKind::Free if k >= 3 => place.angular_velocity + k - 3,
+                JointKind::Hinge | JointKind::Slide | JointKind::Ball | JointKind::Free => place.velocity + k,
+            };
+            if above != WORLD {
+                let row = self.rows[above as usize] as usize..self.rows[above as usize + 1] as usize;
+                self.ancestors.extend_from_within(row);
+            }
+            let this = self.dofs.len() as u32;
+            self.ancestors.push(this);
+            self.rows.push(self.ancestors.len() as u32);
+            self.dofs.push(Dof { parent: above, v: v as u32 });
+            above = this;
+        }
+        self.nodes.push(Node {
+            kind,
+            joint: joint as u32,
+            parent,
+            dof,
+            q: place.position as u32,
+            turn: place.orientation as u32,
+            v: place.velocity as u32,
+            spin: place.angular_velocity as u32,
+            heavy: false,
+            reference,
+        });
+        self.nodes.len() as u32 - 1
+    }
+
+    fn last_dof(&self, node: usize) -> u32 {
+        self.nodes[node].dof + self.nodes[node].kind.velocities() as u32 - 1
+    }
+
+    /// How many numbers all positions are.
+    pub fn positions(&self) -> usize {
+        self.positions
+    }
+
+    /// How many degrees of freedom.
+    pub fn velocities(&self) -> usize {
+        self.dofs.len()
+    }
+
+    /// Where the numbers of each joint lie.
+    pub fn places(&self) -> &[JointPlace] {
+        &self.places
+    }
+
+    /// Row `i` of a triangular matrix.
+    #[inline(always)]
+    pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {
+        self.rows[i] as usize..self.rows[i + 1] as usize
+    }
+}
+
+/// Where the numbers of each joint lie.
+fn places(robot: &Robot) -> Vec<JointPlace> {
+    let count = |kind: JointKind| robot.joints.iter().filter(|joint| joint.kind == kind).count();
+    let (free, balls) = (count(JointKind::Free), count(JointKind::Ball));
+    // The next of each sort: positions of free joints, their quaternions, those of balls, numbers.
+    let (mut at, mut turn, mut ball, mut number) = (0, 3 * free, 7 * free, 7 * free + 4 * balls);
+    let (mut v, mut spin, mut ball_spin, mut rate) = (0, 3 * free, 6 * free, 6 * free + 3 * balls);
+    let mut take = |next: &mut usize, count: usize| std::mem::replace(next, *next + count);
+    robot
+        .joints
+        .iter()
+        .map(|joint| match joint.kind {
+            JointKind::Free => JointPlace {
+                position: take(&mut at, 3),
+                orientation: take(&mut turn, 4),
+                velocity: take(&mut v, 3),
+                angular_velocity: take(&mut spin, 3),
+            },
+            JointKind::Ball => {
+                let (orientation, velocity) = (take(&mut ball, 4), take(&mut ball_spin, 3));
+                JointPlace { position: orientation, orientation, velocity, angular_velocity: velocity }
+            }
+            JointKind::Hinge | JointKind::Slide => {
+                let (position, velocity) = (take(&mut number, 1), take(&mut rate, 1));
+                JointPlace { position, velocity, ..JointPlace::default() }
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,327 @@
+//! Operations written by hand, for what no pattern should express: a sparse or dense solve, an iteration.
+
+use std::marker::PhantomData;
+
+use super::buffer::{AnyBuffer, Memory};
+use super::layout::Layout;
+use super::operation::{Count, Scalar, Stage, StageInfo};
+use super::plan::{Context, Pass};
+use super::pool::Part;
+use crate::patterns::port::{PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
+use crate::scalar::Real;
+use crate::scalar::lanes::{Driver, Lane, Width};
+use crate::{Value, With, numbers, numbers_mut};
+
+/// An operation written by hand, for what no pattern should express: a sparse or dense solve, an iteration.
+///
+/// It is generic over its lanes: a number, or several worlds of a batch side by side; a forward pass on duals is the
+/// pushforward. Mark both passes `#[inline(always)]`, and what they call in their loops: code that is not inlined, and
+/// any closure, is compiled without the instructions of the lanes. What the pullback needs of the forward pass (a
+/// factorisation) is left in [`World::memory`], or in a buffer that the operation writes.
+pub trait Operation: Send + Sync + 'static {
+    /// What errors call it.
+    fn name(&self) -> String;
+    /// The buffers that it reads.
+    fn reads(&self) -> Vec<BufferUse>;
+    /// The buffers that it writes; nothing else may.
+    fn writes(&self) -> Vec<BufferUse>;
+    /// How many numbers of working memory it wants; what they hold is lost between passes.
+    fn scratch(&self) -> usize {
+        0
+    }
+    /// Its own memory, if it has some.
+    fn memory(&self) -> Option<Memory> {
+        None
+    }
+    /// Does it decide by values, so that worlds of a batch must run one by one?
+    fn one_by_one(&self) -> bool {
+        false
+    }
+    /// Outputs from inputs.
+    fn forward<L: Lane>(&self, world: &mut World<'_, L>);
+    /// Adds to the cotangents of inputs, from those of outputs.
+    fn pullback<L: Lane>(&self, world: &mut World<'_, L>);
+}
+
+/// A buffer that a hand-written operation uses.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferUse {
+    pub(crate) id: usize,
+    pub(crate) numbers: usize,
+}
+
+impl<T: Value> From<super::Buffer<T>> for BufferUse {
+    fn from(buffer: super::Buffer<T>) -> Self {
+        BufferUse { id: buffer.id, numbers: T::LEN }
+    }
+}
+
+/// One world, or several side by side, as a hand-written operation sees it.
+pub struct World<'a, L: Lane> {
+    values: *mut L::Element,
+    bars: *mut L::Element,
+    layouts: &'a [(usize, Layout, usize)],
+    world: usize,
+    /// The working memory that [`Operation::scratch`] asked for.
+    pub scratch: &'a mut [L],
+    /// The operation's own memory: what its forward pass leaves there, its pullback finds.
+    pub memory: &'a mut [L],
+}
+
+/// The values, or the cotangents, of a buffer in a world.
+pub struct View<'a, T: Value, L: Lane> {
+    array: *mut L::Element,
+    layout: Layout,
+    len: usize,
+    ty: PhantomData<(&'a L, fn() -> T)>,
+}
+
+impl<T: Value, L: Lane> Clone for View<'_, T, L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Value, L: Lane> Copy for View<'_, T, L> {}
+
+impl<T: Value, L: Lane> View<'_, T, L> {
+    /// How many values.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Is there none?
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> *mut L::Element {
+        assert!(i < self.len, "a value that the buffer does not have");
+        // SAFETY: the value is in the buffer.
+        unsafe { self.array.add(self.layout.at(i)) }
+    }
+
+    /// Value `i`.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> With<T, L> {
+        // SAFETY: all numbers of the value are in the buffer, and one thread runs the operation.
+        unsafe { load_side_by_side::<T, L>(self.at(i), self.layout.stride) }
+    }
+
+    /// Sets value `i`: of a buffer that the operation writes.
+    #[inline(always)]
+    pub fn set(&self, i: usize, value: With<T, L>) {
+        // SAFETY: as above.
+        unsafe { store_side_by_side::<T, L>(self.at(i), self.layout.stride, value) }
+    }
+
+    /// Adds to value `i`: to the cotangent of a buffer that the operation reads.
+    #[inline(always)]
+    pub fn add(&self, i: usize, contribution: With<T, L>) {
+        self.set(i, plus::<T, L>(self.get(i), contribution));
+    }
+}
+
+impl<'a, L: Lane> World<'a, L> {
+    #[inline(always)]
+    fn view<B: AnyBuffer>(&self, array: *mut L::Element, buffer: B) -> View<'a, B::Item, L> {
+        let mut k = 0;
+        while self.layouts[k].0 != buffer.id() {
+            k += 1;
+            assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
+        }
+        let (_, mut layout, len) = self.layouts[k];
+        layout.offset += self.world;
+        View { array, layout, len, ty: PhantomData }
+    }
+
+    /// The values of a buffer that the operation names in `reads` or `writes`.
+    #[inline(always)]
+    pub fn values<B: AnyBuffer>(&self, buffer: B) -> View<'a, B::Item, L> {
+        self.view(self.values, buffer)
+    }
+
+    /// The cotangents of such a buffer.
+    #[inline(always)]
+    pub fn bars<B: AnyBuffer>(&self, buffer: B) -> View<'a, B::Item, L> {
+        self.view(self.bars, buffer)
+    }
+
+    /// Value `i` of a buffer.
+    #[inline(always)]
+    pub fn get<B: AnyBuffer>(&self, buffer: B, i: usize) -> With<B::Item, L> {
+        self.values(buffer).get(i)
+    }
+
+    /// Sets value `i` of a buffer that the operation writes.
+    #[inline(always)]
+    pub fn set<B: AnyBuffer>(&mut self, buffer: B, i: usize, value: With<B::Item, L>) {
+        self.values(buffer).set(i, value);
+    }
+
+    /// The cotangent of value `i` of a buffer.
+    #[inline(always)]
+    pub fn bar<B: AnyBuffer>(&self, buffer: B, i: usize) -> With<B::Item, L> {
+        self.bars(buffer).get(i)
+    }
+
+    /// Adds to the cotangent of value `i` of a buffer that the operation reads.
+    #[inline(always)]
+    pub fn add_bar<B: AnyBuffer>(&mut self, buffer: B, i: usize, contribution: With<B::Item, L>) {
+        self.bars(buffer).add(i, contribution);
+    }
+}
+
+/// Cuts `count` values off the front of a stretch of numbers.
+///
+/// # Panics
+/// When there are too few numbers.
+#[inline(always)]
+pub fn carve<'a, T: Value, L: Real>(numbers: &mut &'a mut [L], count: usize) -> &'a mut [With<T, L>] {
+    let (front, rest) = std::mem::take(numbers).split_at_mut(count * T::LEN);
+    *numbers = rest;
+    // SAFETY: a `Value` at `L` has the layout of `[L; LEN]`, and any numbers make a value.
+    unsafe { std::slice::from_raw_parts_mut(front.as_mut_ptr().cast(), count) }
+}
+
+/// # Safety
+/// Value `i` of the layout lies in the array.
+pub(crate) unsafe fn read<T: Value, S: Real>(
+    array: *const S,
+    layout: Layout,
+    i: usize,
+    world: usize,
+) -> With<T, S> {
+    let mut value = <With<T, S> as crate::scalar::Local<S>>::zero();
+    for (c, number) in numbers_mut::<T, S>(&mut value).iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        *number = unsafe { array.add(layout.at(i) + c * layout.stride + world).read() };
+    }
+    value
+}
+
+/// # Safety
+/// Value `i` of the layout lies in the array, and nobody else uses it.
+pub(crate) unsafe fn write<T: Value, S: Real>(
+    array: *mut S,
+    layout: Layout,
+    i: usize,
+    world: usize,
+    value: With<T, S>,
+) {
+    for (c, number) in numbers::<T, S>(&value).iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { array.add(layout.at(i) + c * layout.stride + world).write(*number) };
+    }
+}
+
+/// A hand-written operation among the others: one thread runs it, in a batch with lanes over worlds.
+pub(crate) struct ByHand<O>(pub O);
+
+impl<O: Operation> Stage for ByHand<O> {
+    fn info(&self) -> StageInfo {
+        let port = |b: BufferUse| PortInfo {
+            buffer: b.id,
+            reach: Reach::ByHand,
+            active: true,
+            numbers: b.numbers,
+            arity: 1,
+        };
+        let memory = self.0.memory().map(|memory| BufferUse { id: memory.id, numbers: 1 });
+        StageInfo {
+            name: self.0.name(),
+            kernel: "",
+            arguments: &[],
+            count: Count::Fixed(1),
+            inputs: self.0.reads().into_iter().map(port).collect(),
+            outputs: self.0.writes().into_iter().chain(memory).map(port).collect(),
+        }
+    }
+
+    fn run<S: Scalar>(&self, pass: Pass, _: usize, context: &Context<'_, S>, part: Part) {
+        if part.index != 0 {
+            return;
+        }
+        if pass == Pass::Pullback {
+            clear_bars(context);
+        }
+        let alone = context.worlds == 0 || self.0.one_by_one();
+        let width = if alone { Width::One } else { context.machine.width };
+        S::dispatch(HandDriver { operation: &self.0, context, pass }, context.machine.isa, width);
+    }
+
+    fn own_scratch(&self) -> Option<usize> {
+        Some(self.0.scratch())
+    }
+}
+
+/// Cotangents that nobody has written to yet become zero, so that the operation can add to them.
+fn clear_bars<S: Scalar>(context: &Context<'_, S>) {
+    let plan = context.plan;
+    for i in (0..plan.inputs).filter(|&i| plan.connections[i].first) {
+        let (_, layout, len) = plan.by_hand[i];
+        for e in 0..len {
+            for k in 0..plan.numbers[i] * context.worlds.max(1) {
+                let at = match context.worlds {
+                    0 => layout.at(e) + k * layout.stride,
+                    _ => layout.at(e) + k,
+                };
+                // SAFETY: numbers of the buffer.
+                unsafe { context.bars.add(at).write(S::default()) };
+            }
+        }
+    }
+}
+
+struct HandDriver<'a, S, O> {
+    operation: &'a O,
+    context: &'a Context<'a, S>,
+    pass: Pass,
+}
+
+impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lane<Element = S>>(self) {
+        let (operation, context) = (self.operation, self.context);
+        let memory = operation.memory().map(|memory| memory.id);
+        let mut world = 0;
+        while world < context.worlds.max(1) {
+            // SAFETY: scratch memory for as many numbers in every lane, which one thread uses; any bits are numbers.
+            let scratch =
+                unsafe { std::slice::from_raw_parts_mut(context.scratch.cast::<L>(), operation.scratch()) };
+            let memory: &mut [L] = match memory {
+                None => &mut [],
+                // SAFETY: no other operation uses it, and its numbers for these worlds lie together: nobody else knows
+                // how.
+                Some(id) => unsafe {
+                    let (offset, len) = place(context, id);
+                    let start = context.values.add(offset + world * len).cast::<L>();
+                    std::slice::from_raw_parts_mut(start, len)
+                },
+            };
+            let (values, bars, layouts) = (context.values, context.bars, context.plan.by_hand.as_slice());
+            let mut lanes = World { values, bars, layouts, world, scratch, memory };
+            match self.pass {
+                Pass::Forward => operation.forward(&mut lanes),
+                Pass::Pullback => operation.pullback(&mut lanes),
+            }
+            world += L::WIDTH;
+        }
+    }
+}
+
+/// Where a memory starts in the arena, and how many numbers it has for a world.
+#[inline(always)]
+fn place<S>(context: &Context<'_, S>, id: usize) -> (usize, usize) {
+    let mut k = 0;
+    while context.plan.by_hand[k].0 != id {
+        k += 1;
+    }
+    let (_, layout, len) = context.plan.by_hand[k];
+    (layout.offset, len)
+}

@@ -11,25 +11,22 @@ mod joint;
 mod joint_forces;
 mod kinematics;
 mod manifold;
+mod model;
 mod prepare;
 mod rnea_pullback;
 mod tree;
 
-use std::sync::Arc;
-
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
+pub use model::Robot;
 pub use tree::{JointPlace, Tree};
 
 pub(crate) use forward_dynamics::ForwardDynamics;
+pub(crate) use manifold::{Combine, Manifold, Normalise, Rates, Retract};
+pub(crate) use model::Slots;
+pub(crate) use prepare::Prepared;
 use kinematics::Configuration;
 use rnea_pullback::Bars;
-
-/// A robot, as its operations see it.
-#[derive(Clone, Debug)]
-pub struct Robot {
-    pub(crate) tree: Arc<Tree>,
-}
 
 /// The buffers that the operations of a robot read.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +37,7 @@ pub(crate) struct Inputs {
     pub placements: Buffer<Pose>,
     /// Of each node: the inertia of what moves with it, in its frame.
     pub inertias: Buffer<Inertia>,
-    /// Of each degree of freedom.
+    /// Of each joint.
     pub armature: Buffer<f64>,
     pub gravity: Buffer<Vec3>,
 }

@@ -28,14 +28,15 @@ impl Energy {
     pub fn new(model: &Model) -> Result<Energy, Error> {
         let mut p = Program::builder();
         let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-        let mass = dynamics.mass;
-        let mut site = dynamics.site(inputs.x, inputs.v, 0.0);
         let mut potentials = Vec::new();
+        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+        let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
         for force in model.forces() {
             potentials.extend(force.energy(&mut site)?);
         }
-        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (inputs.v.own(), mass.own()));
+        let mass = inputs.param::<f64>("particles.mass")?;
+        let v = inputs.v.of_particles(&mut p, "no velocity");
+        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
         p.output(kinetic);
         potentials.iter().for_each(|&energy| p.output(energy));
         let workspace = p.finish()?.workspace(RunOptions::default());

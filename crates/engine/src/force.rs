@@ -7,8 +7,10 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::words::nearest_few;
 
+use crate::articulated::Prepared;
 use crate::error::Error;
 use crate::names::Block;
+use crate::step::Bundle;
 
 /// A force on the particles: the params and controls that it reads, and the operations that compute it.
 ///
@@ -59,12 +61,20 @@ pub trait Constraint: Debug + Send + Sync + 'static {
 /// The buffers of a step that the caller sets.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    pub x: Buffer<Vec3>,
-    pub v: Buffer<Vec3>,
+    pub x: Bundle,
+    pub v: Bundle,
     pub time: Buffer<f64>,
     /// Params and controls by key: their place in the layouts, and the buffer.
     pub params: HashMap<String, AnyNumber>,
     pub controls: HashMap<String, AnyNumber>,
+    /// What robots read instead of most of their params.
+    pub robots: Vec<Prepared>,
+}
+
+impl Inputs {
+    pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(&self.params, key, "param")
+    }
 }
 
 /// A buffer of scalars, vectors or quaternions.
@@ -135,7 +145,7 @@ impl Site<'_> {
 
     /// The params with this key, as [`Force::params`] declared them.
     pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
-        find(&self.inputs.params, key, "param")
+        self.inputs.param(key)
     }
 
     /// The controls with this key, as [`Force::controls`] declared them.

@@ -12,13 +12,15 @@ use pullback_scene::Integrator;
 pub(crate) use verlet::{LATTICE_LIMIT, on_lattice};
 
 use crate::error::Error;
-use crate::step::{Dynamics, Scheme, Unknown};
+use crate::step::{Bundle, Dynamics, Scheme};
 
 /// What a step ends with.
 pub(crate) struct Next {
-    pub x: Buffer<Vec3>,
-    pub v: Buffer<Vec3>,
-    pub implicit: Option<Unknown>,
+    pub x: Bundle,
+    pub v: Bundle,
+    /// Of an implicit step: the unknowns, the residuals, and how much the next position moves with the velocity and with the
+    /// unknown [s].
+    pub implicit: Option<(Bundle, Bundle, [f64; 2])>,
 }
 
 /// Adds the operations of one part of a step; or of a step back, for an integrator that can.
@@ -43,9 +45,32 @@ fn shift<R: Real>(x: Vec3<R>, d: Vec3<R>, h: R) -> Vec3<R> {
 }
 
 impl Dynamics<'_> {
-    /// x + h d, as a buffer called `name`.
-    fn shift(&mut self, name: &str, x: Buffer<Vec3>, d: Buffer<Vec3>, h: f64) -> Buffer<Vec3> {
+    /// x + h d of particles, as a buffer called `name`.
+    fn shift_particles(
+        &mut self,
+        name: &str,
+        x: Option<Buffer<Vec3>>,
+        d: Option<Buffer<Vec3>>,
+        h: f64,
+    ) -> Option<Buffer<Vec3>> {
+        let (x, d) = (x?, d?);
         let h = self.program.constant::<f64>(&format!("h of {name}"), &[h]);
-        self.program.map::<shift>(name, (x.own(), d.own(), h.shared()))
+        Some(self.program.map::<shift>(name, (x.own(), d.own(), h.shared())))
+    }
+
+    /// Velocities: v + h a
+    fn speed_up(&mut self, name: &str, v: &Bundle, a: &Bundle, h: f64) -> Bundle {
+        Bundle {
+            particles: self.shift_particles(name, v.particles, a.particles, h),
+            robots: self.combine(name, &[(v, 1.0), (a, h)]),
+        }
+    }
+
+    /// Positions: x ⊕ h v
+    fn move_on(&mut self, name: &str, x: &Bundle, v: &Bundle, h: f64) -> Bundle {
+        Bundle {
+            particles: self.shift_particles(name, x.particles, v.particles, h),
+            robots: self.retract(name, x, &v.robots, h),
+        }
     }
 }

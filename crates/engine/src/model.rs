@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pullback_scene::Scene;
 
+use crate::articulated::{Manifold, Robot};
 use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
@@ -20,7 +21,10 @@ pub struct Model {
 struct Inner {
     name: String,
     particles: usize,
+    robots: Vec<Robot>,
     state: Arc<Layout>,
+    /// How many numbers of a state are positions.
+    positions: usize,
     control: Arc<Layout>,
     params: Arc<Layout>,
     forces: Vec<Arc<dyn Force>>,
@@ -51,10 +55,15 @@ impl Model {
         };
         let positions = all(&|g| g.positions.concat());
         let velocities = all(&|g| g.velocities.concat());
-        let state = Layout::new(vec![
-            of_particles("position", 3, positions, Quantity::new("m", "where the particle is")),
-            of_particles("velocity", 3, velocities, Quantity::new("m/s", "how fast it moves")),
-        ]);
+        let robots = scene.robots.iter().map(Robot::new).collect::<Result<Vec<_>, _>>()?;
+        let mut blocks =
+            vec![of_particles("position", 3, positions, Quantity::new("m", "where the particle is"))];
+        blocks.extend(robots.iter().flat_map(Robot::positions));
+        let positions = blocks.iter().map(|block| block.values.len()).sum();
+        blocks.push(of_particles("velocity", 3, velocities, Quantity::new("m/s", "how fast it moves")));
+        blocks.extend(robots.iter().flat_map(Robot::velocities));
+        blocks.retain(|block| !block.is_empty());
+        let state = extended(&Layout::new(Vec::new()), blocks)?;
         let mass = of_particles(
             "mass",
             1,
@@ -69,15 +78,24 @@ impl Model {
         let mut inner = Inner {
             name: scene.name.clone(),
             particles: scene.particle_count(),
+            robots,
             state,
+            positions,
             control: Layout::new(Vec::new()),
-            params: Layout::new(vec![mass]),
+            params: Layout::new(if mass.is_empty() { Vec::new() } else { vec![mass] }),
             forces: Vec::new(),
             constraints,
             controls: controls(scene),
         };
         for force in forces(scene) {
             inner.add(force)?;
+        }
+        for robot in inner.robots.clone() {
+            inner.params = extended(&inner.params, robot.params())?;
+            inner.control = extended(&inner.control, robot.controls())?;
+            for (t, row) in inner.controls.iter_mut().enumerate() {
+                row.extend(motor_controls(robot.description(), t));
+            }
         }
         Ok(Model { inner: Arc::new(inner) })
     }
@@ -103,6 +121,34 @@ impl Model {
     /// How many particles there are.
     pub fn particles(&self) -> usize {
         self.inner.particles
+    }
+
+    /// The robots, loose bodies among them.
+    pub fn robots(&self) -> &[Robot] {
+        &self.inner.robots
+    }
+
+    /// How many numbers of a state are positions: they come before the velocities.
+    pub fn positions(&self) -> usize {
+        self.inner.positions
+    }
+
+    /// Which of its positions are numbers and which are quaternions: positions counted from the first, velocities from the
+    /// first velocity.
+    pub(crate) fn manifold(&self) -> Manifold {
+        let n = 3 * self.particles();
+        let mut all = Manifold::default();
+        if n > 0 {
+            all.flat.push((0, 0, n));
+        }
+        let (mut q, mut v) = (n, n);
+        for robot in self.robots() {
+            all.flat.extend(robot.manifold.flat.iter().map(|&(at, rate, len)| (q + at, v + rate, len)));
+            all.rotations.extend(robot.manifold.rotations.iter().map(|&(at, rate)| (q + at, v + rate)));
+            q += robot.tree().positions();
+            v += robot.tree().velocities();
+        }
+        all
     }
 
     /// The state that the scene starts from.
@@ -197,7 +243,8 @@ fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
 
 /// The controls of the scene's actuators.
 fn controls(scene: &Scene) -> Vec<Vec<f64>> {
-    let rows = scene.actuators.iter().map(|a| a.control.len()).max().unwrap_or(1).max(1);
+    let motors = scene.robots.iter().flat_map(|robot| robot.motors.iter().map(|m| m.controls.len()));
+    let rows = scene.actuators.iter().map(|a| a.control.len()).chain(motors).max().unwrap_or(1).max(1);
     let row = |t: usize| -> Vec<f64> {
         scene
             .actuators
@@ -206,6 +253,15 @@ fn controls(scene: &Scene) -> Vec<Vec<f64>> {
             .collect()
     };
     (0..rows).map(row).collect()
+}
+
+/// The controls of a robot's motors in a step.
+fn motor_controls(robot: &pullback_scene::Robot, t: usize) -> Vec<f64> {
+    let start = |i: usize| robot.start.controls.get(i).copied().unwrap_or(0.0);
+    let of = |(i, motor): (usize, &pullback_scene::robot::Motor)| {
+        motor.controls.get(t).or(motor.controls.last()).copied().unwrap_or_else(|| start(i))
+    };
+    robot.motors.iter().enumerate().map(of).collect()
 }
 
 /// The forces that the scene describes.

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
+use crate::articulated::{Combine, Prepared, Retract, Slots};
 use crate::error::Error;
-use crate::force::{AnyNumber, Inputs, Site};
+use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
 use crate::model::Model;
 use crate::names::{Block, Layout};
@@ -63,6 +65,16 @@ pub struct Step {
     pub(crate) io: Io,
     /// For a reversible integrator, the step back.
     pub(crate) back: Option<(Program, Io)>,
+    /// What depends on params alone, if anything does.
+    pub(crate) prepare: Option<Preparation>,
+}
+
+/// A program that runs once for all steps: from params to what steps read instead of them.
+#[derive(Clone)]
+pub(crate) struct Preparation {
+    pub program: Program,
+    pub params: Vec<(BufferUse, usize)>,
+    pub prepared: Vec<(BufferUse, usize)>,
 }
 
 /// The buffers of a step's program, in the order of the flat vectors.
@@ -73,14 +85,16 @@ pub(crate) struct Io {
     pub next: Vec<(BufferUse, usize)>,
     pub control: Vec<(BufferUse, usize)>,
     pub params: Vec<(BufferUse, usize)>,
+    /// What [`Preparation`] makes, in the same order.
+    pub prepared: Vec<(BufferUse, usize)>,
     /// What an implicit step solves for, and what must vanish then.
-    pub implicit: Option<Unknown>,
+    pub implicit: Option<Arc<Unknown>>,
 }
 
 impl Io {
     /// How many bytes it holds beyond itself.
     pub fn bytes(&self) -> usize {
-        held(&self.state) + held(&self.next) + held(&self.control) + held(&self.params)
+        held(&self.state) + held(&self.next) + held(&self.control) + held(&self.params) + held(&self.prepared)
     }
 }
 
@@ -98,12 +112,11 @@ pub(crate) fn ranges(buffers: &[(BufferUse, usize)]) -> impl Iterator<Item = (Bu
 }
 
 /// An equation: residual(unknown) = 0.
-#[derive(Clone, Copy)]
 pub(crate) struct Unknown {
-    pub z: Buffer<Vec3>,
-    pub residual: Buffer<Vec3>,
-    /// How much the next position moves with the unknown, the next velocity [s].
-    pub position_per_unknown: f64,
+    pub z: Vec<(BufferUse, usize)>,
+    pub residual: Vec<(BufferUse, usize)>,
+    /// The next position is x ⊕ (a v + b z): a and b [s].
+    pub position_per_velocity: [f64; 2],
 }
 
 impl Step {
@@ -123,7 +136,8 @@ impl Step {
             | Integrator::ImplicitMidpoint
             | Integrator::BackwardEuler => None,
         };
-        Ok(Step { model: model.clone(), scheme, program, io, back })
+        let prepare = preparation(model)?;
+        Ok(Step { model: model.clone(), scheme, program, io, back, prepare })
     }
 
     /// The step of a scene, with its own model.
@@ -143,7 +157,10 @@ impl Step {
 
     /// How many bytes a copy of it holds beyond itself; programs and the model are shared.
     pub(crate) fn bytes(&self) -> usize {
-        self.io.bytes() + self.back.as_ref().map_or(0, |(_, io)| io.bytes())
+        let prepared = |p: &Preparation| held(&p.params) + held(&p.prepared);
+        self.io.bytes()
+            + self.back.as_ref().map_or(0, |(_, io)| io.bytes())
+            + self.prepare.as_ref().map_or(0, prepared)
     }
 
     /// The program that runs it.
@@ -158,15 +175,90 @@ pub(crate) struct Declared {
     pub state: Vec<(BufferUse, usize)>,
     pub control: Vec<(BufferUse, usize)>,
     pub params: Vec<(BufferUse, usize)>,
+    pub prepared: Vec<(BufferUse, usize)>,
+}
+
+/// Buffers of particles and of robots: positions, velocities or accelerations.
+#[derive(Clone, Debug)]
+pub(crate) struct Bundle {
+    pub particles: Option<Buffer<Vec3>>,
+    pub robots: Vec<Buffer<f64>>,
+}
+
+impl Bundle {
+    /// New inputs for the velocities of everything.
+    pub fn velocities(p: &mut Builder, name: &str, model: &Model) -> Bundle {
+        let n = model.particles();
+        Bundle {
+            particles: (n > 0).then(|| p.input(name, n)),
+            robots: model
+                .robots()
+                .iter()
+                .map(|robot| p.input(&format!("{name} of {}", robot.name()), robot.tree().velocities()))
+                .collect(),
+        }
+    }
+
+    /// New inputs for the positions of everything.
+    fn positions(p: &mut Builder, name: &str, model: &Model) -> Bundle {
+        let n = model.particles();
+        Bundle {
+            particles: (n > 0).then(|| p.input(name, n)),
+            robots: model
+                .robots()
+                .iter()
+                .map(|robot| p.input(&format!("{name} of {}", robot.name()), robot.tree().positions()))
+                .collect(),
+        }
+    }
+
+    /// The buffers, in the order of a state, and how many numbers each holds.
+    pub fn uses(&self, p: &Builder) -> Vec<(BufferUse, usize)> {
+        let particles = self.particles.map(|x| (BufferUse::from(x), 3 * p.len(x)));
+        let robots = self.robots.iter().map(|&q| (BufferUse::from(q), p.len(q)));
+        particles.into_iter().chain(robots).collect()
+    }
+
+    /// What forces on particles see; without particles, nothing.
+    pub fn of_particles(&self, p: &mut Builder, name: &str) -> Buffer<Vec3> {
+        self.particles.unwrap_or_else(|| p.input(name, 0))
+    }
 }
 
 impl Declared {
     pub fn new(p: &mut Builder, model: &Model) -> Declared {
-        let n = model.particles();
-        let (x, v) = (p.input::<Vec3>("position", n), p.input::<Vec3>("velocity", n));
+        let (x, v) = (Bundle::positions(p, "position", model), Bundle::velocities(p, "velocity", model));
         let time = p.input::<f64>("time", 1);
-        let mut inputs = Inputs { x, v, time, params: HashMap::new(), controls: HashMap::new() };
-        let declare = |p: &mut Builder, block: &Block, parameter: bool| match (block.numbers, parameter) {
+        let state = [x.uses(p), v.uses(p)].concat();
+        let mut prepared = Vec::new();
+        let mut robots = Vec::new();
+        for robot in model.robots() {
+            let (nodes, bodies) = (robot.tree().nodes.len(), robot.description().bodies.len());
+            let of = |what: &str| format!("{} {what}", robot.name());
+            let buffers = Prepared {
+                placements: p.parameter(&of("placements"), nodes),
+                inertias: p.parameter(&of("inertias"), nodes),
+                bodies: p.parameter(&of("bodies"), bodies),
+            };
+            prepared.extend(buffers.uses(p));
+            robots.push(buffers);
+        }
+        let mut inputs = Inputs { x, v, time, params: HashMap::new(), controls: HashMap::new(), robots };
+        let params = declare_all(p, model.params_layout(), &mut inputs.params, true);
+        let control = declare_all(p, model.control_layout(), &mut inputs.controls, false);
+        Declared { inputs, state, control, params, prepared }
+    }
+}
+
+/// A buffer for each block of a layout.
+fn declare_all(
+    p: &mut Builder,
+    layout: &Layout,
+    slots: &mut HashMap<String, AnyNumber>,
+    parameter: bool,
+) -> Vec<(BufferUse, usize)> {
+    let mut declare = |block: &Block| {
+        let slot = match (block.numbers, parameter) {
             (1, false) => AnyNumber::Scalar(p.input(&block.key, block.len())),
             (1, true) => AnyNumber::Scalar(p.parameter(&block.key, block.len())),
             (3, false) => AnyNumber::Vector(p.input(&block.key, block.len())),
@@ -174,55 +266,80 @@ impl Declared {
             (_, false) => AnyNumber::Quaternion(p.input(&block.key, block.len())),
             (_, true) => AnyNumber::Quaternion(p.parameter(&block.key, block.len())),
         };
-        let mut all = |layout: &Layout, slots: &mut HashMap<String, AnyNumber>, parameter| {
-            let one = |block: &Block| {
-                let slot = declare(p, block, parameter);
-                slots.insert(block.key.clone(), slot);
-                (slot.into(), block.len() * block.numbers)
-            };
-            layout.blocks().iter().map(one).collect()
-        };
-        let params = all(model.params_layout(), &mut inputs.params, true);
-        let control = all(model.control_layout(), &mut inputs.controls, false);
-        Declared { inputs, state: vec![(x.into(), 3 * n), (v.into(), 3 * n)], control, params }
-    }
+        slots.insert(block.key.clone(), slot);
+        (slot.into(), block.len() * block.numbers)
+    };
+    layout.blocks().iter().map(&mut declare).collect()
 }
 
 /// The program of a step, or of a step back.
 fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Error> {
     let mut p = Program::builder();
-    let Declared { inputs, state, control, params } = Declared::new(&mut p, model);
+    let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model);
     let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-    let next = integrate::advance(&mut dynamics, scheme, back)?;
-    p.carry(inputs.x, next.x);
-    p.carry(inputs.v, next.v);
-    if let Some(unknown) = next.implicit {
-        p.output(unknown.residual);
+    let integrate::Next { x, v, implicit } = integrate::advance(&mut dynamics, scheme, back)?;
+    let next = [x.uses(&p), v.uses(&p)].concat();
+    for (now, next) in [(&inputs.x, &x), (&inputs.v, &v)] {
+        if let (Some(now), Some(next)) = (now.particles, next.particles) {
+            p.carry(now, next);
+        }
+        now.robots.iter().zip(&next.robots).for_each(|(&now, &next)| p.carry(now, next));
     }
-    let n = 3 * model.particles();
-    let next_state = vec![(next.x.into(), n), (next.v.into(), n)];
-    let io = Io { time: inputs.time, state, next: next_state, control, params, implicit: next.implicit };
+    let implicit = implicit.map(|(z, residual, position_per_velocity)| {
+        residual.particles.into_iter().for_each(|r| p.output(r));
+        residual.robots.iter().for_each(|&r| p.output(r));
+        Arc::new(Unknown { z: z.uses(&p), residual: residual.uses(&p), position_per_velocity })
+    });
+    let io = Io { time: inputs.time, state, next, control, params, prepared, implicit };
     Ok((p.finish()?, io))
+}
+
+/// The program of what depends on params alone.
+fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
+    if model.robots().is_empty() {
+        return Ok(None);
+    }
+    let mut p = Program::builder();
+    let mut slots = HashMap::new();
+    let params = declare_all(&mut p, model.params_layout(), &mut slots, true);
+    let mut prepared = Vec::new();
+    for robot in model.robots() {
+        let made = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        prepared.extend(made.uses(&p));
+        made.output(&mut p);
+    }
+    Ok(Some(Preparation { program: p.finish()?, params, prepared }))
 }
 
 /// Is no force of the model a function of velocities?
 fn reversible(model: &Model) -> Result<(), Error> {
-    let mut p = Program::builder();
-    let Declared { inputs, .. } = Declared::new(&mut p, model);
-    let a = Dynamics::new(&mut p, model, &inputs)?.acceleration(inputs.x, inputs.v, 0.0)?;
-    p.output(a);
-    if p.finish()?.dependence(a, inputs.v).iter().all(Vec::is_empty) {
+    if let Some(robot) = model.robots().first() {
+        let name = robot.name();
+        return Err(Error::Reversible(format!(
+            "the reversible integrator is for particles, and `{name}` has joints, whose accelerations depend on velocities"
+        )));
+    }
+    let depends = |force: Option<&dyn Force>| -> Result<bool, Error> {
+        let mut p = Program::builder();
+        let Declared { inputs, .. } = Declared::new(&mut p, model);
+        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+        let acts = match force {
+            Some(force) => force.force(&mut dynamics.site(&inputs.x, &inputs.v, 0.0))?,
+            None => {
+                let a = dynamics.acceleration(&inputs.x, &inputs.v, 0.0)?;
+                a.of_particles(dynamics.program, "no acceleration")
+            }
+        };
+        p.output(acts);
+        let v = inputs.v.of_particles(&mut p, "no velocity");
+        Ok(p.finish()?.dependence(acts, v).iter().any(|on| !on.is_empty()))
+    };
+    if !depends(None)? {
         return Ok(());
     }
     // Which one it is, is worth saying.
     for force in model.forces() {
-        let mut p = Program::builder();
-        let Declared { inputs, .. } = Declared::new(&mut p, model);
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-        let mut site = dynamics.site(inputs.x, inputs.v, 0.0);
-        let f = force.force(&mut site)?;
-        p.output(f);
-        if p.finish()?.dependence(f, inputs.v).iter().any(|on| !on.is_empty()) {
+        if depends(Some(&**force))? {
             return Err(Error::Reversible(format!(
                 "the reversible integrator needs forces that do not depend on velocities, and `{}` may",
                 force.name()
@@ -244,15 +361,6 @@ impl From<AnyNumber> for BufferUse {
     }
 }
 
-impl Inputs {
-    fn mass(&self) -> Result<Buffer<f64>, Error> {
-        match self.params.get("particles.mass") {
-            Some(AnyNumber::Scalar(mass)) => Ok(*mass),
-            _ => Err(Error::WrongType { what: "param", key: "particles.mass".into() }),
-        }
-    }
-}
-
 /// `a + b`
 #[kernel]
 fn plus<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
@@ -270,39 +378,50 @@ pub(crate) struct Dynamics<'a> {
     pub program: &'a mut Builder,
     pub model: &'a Model,
     pub inputs: &'a Inputs,
-    pub mass: Buffer<f64>,
     pub evaluations: usize,
 }
 
 impl<'a> Dynamics<'a> {
     pub fn new(program: &'a mut Builder, model: &'a Model, inputs: &'a Inputs) -> Result<Self, Error> {
-        Ok(Dynamics { program, model, inputs, mass: inputs.mass()?, evaluations: 0 })
+        Ok(Dynamics { program, model, inputs, evaluations: 0 })
     }
 
     /// A place to evaluate forces at.
-    pub fn site(&mut self, x: Buffer<Vec3>, v: Buffer<Vec3>, delay: f64) -> Site<'_> {
+    pub fn site(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Site<'_> {
         self.evaluations += 1;
-        Site {
-            program: self.program,
-            x,
-            v,
-            inputs: self.inputs,
-            particles: self.model.particles(),
-            evaluation: format!(" {}", self.evaluations),
-            delay,
-            time: None,
-        }
+        let evaluation = format!(" {}", self.evaluations);
+        let x = x.of_particles(self.program, &format!("no positions{evaluation}"));
+        let v = v.of_particles(self.program, &format!("no velocities{evaluation}"));
+        let (inputs, particles) = (self.inputs, self.model.particles());
+        Site { program: self.program, x, v, inputs, particles, evaluation, delay, time: None }
     }
 
-    /// Accelerations at positions `x` and velocities `v`, `delay` seconds after the start of the step:
-    /// all forces, divided by the masses, within the constraints.
-    pub fn acceleration(
-        &mut self,
-        x: Buffer<Vec3>,
-        v: Buffer<Vec3>,
-        delay: f64,
-    ) -> Result<Buffer<Vec3>, Error> {
-        let (mass, model) = (self.mass, self.model);
+    /// Accelerations at positions `x` and velocities `v`, `delay` seconds after the start of the step.
+    pub fn acceleration(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Bundle, Error> {
+        let particles = match x.particles {
+            Some(_) => Some(self.of_particles(x, v, delay)?),
+            None => None,
+        };
+        self.evaluations += usize::from(particles.is_none());
+        let mut robots = Vec::new();
+        for (r, robot) in self.model.robots().iter().enumerate() {
+            let evaluation = self.evaluations;
+            let name = move |what: &str| format!("{what} {evaluation}");
+            let slots = (
+                &Slots { what: "param", slots: &self.inputs.params },
+                &Slots { what: "control", slots: &self.inputs.controls },
+            );
+            let gravity = self.inputs.param::<Vec3>("gravity")?;
+            let prepared = &self.inputs.robots[r];
+            let at = (x.robots[r], v.robots[r]);
+            robots.push(robot.acceleration(self.program, &name, slots, prepared, gravity, at)?);
+        }
+        Ok(Bundle { particles, robots })
+    }
+
+    /// All forces on particles, divided by the masses, within the constraints.
+    fn of_particles(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Buffer<Vec3>, Error> {
+        let (mass, model) = (self.inputs.param::<f64>("particles.mass")?, self.model);
         let mut site = self.site(x, v, delay);
         let mut total = model.forces()[0].force(&mut site)?;
         for (i, force) in model.forces().iter().enumerate().skip(1) {
@@ -316,5 +435,25 @@ impl<'a> Dynamics<'a> {
             acceleration = constraint.constrain(&mut site, acceleration)?;
         }
         Ok(acceleration)
+    }
+
+    /// Σ factor · buffer of each robot.
+    pub fn combine(&mut self, name: &str, terms: &[(&Bundle, f64)]) -> Vec<Buffer<f64>> {
+        let mut of = |(r, robot): (usize, &crate::articulated::Robot)| {
+            let terms: Vec<(Buffer<f64>, f64)> = terms.iter().map(|(b, factor)| (b.robots[r], *factor)).collect();
+            let len = self.program.len(terms[0].0);
+            Combine::add(self.program, &format!("{name} of {}", robot.name()), len, &terms)
+        };
+        self.model.robots().iter().enumerate().map(&mut of).collect()
+    }
+
+    /// q ⊕ h t of each robot.
+    pub fn retract(&mut self, name: &str, x: &Bundle, t: &[Buffer<f64>], h: f64) -> Vec<Buffer<f64>> {
+        let mut of = |(r, robot): (usize, &crate::articulated::Robot)| {
+            let name = format!("{name} of {}", robot.name());
+            let manifold = (&robot.manifold, robot.tree().positions());
+            Retract::add(self.program, &name, manifold, (x.robots[r], t[r], h))
+        };
+        self.model.robots().iter().enumerate().map(&mut of).collect()
     }
 }

@@ -1,10 +1,14 @@
 //! Running steps, forwards and backwards, for one world or many.
 
 mod newton;
+mod preparation;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, Scalar};
 
+use preparation::Preparing;
+
+use crate::articulated::Manifold;
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::step::{Io, Step, held, ranges};
@@ -69,8 +73,12 @@ pub struct Stepper<S: Parts> {
     h: f64,
     worlds: usize,
     state_len: usize,
+    /// How many numbers of a state are positions.
+    positions: usize,
+    manifold: Manifold,
     control_len: usize,
     workspace: Workspace<S>,
+    preparation: Option<Preparing<S>>,
     jacobians: Option<Jacobians>,
     newton: newton::Scratch<S>,
     /// The state that the last step ended with.
@@ -107,8 +115,10 @@ impl<S: Parts> Stepper<S> {
         let (state_len, control_len) =
             (step.model().state_layout().len(), step.model().control_layout().len());
         let scheme = step.scheme();
+        let preparation = step.prepare.as_ref().map(|prepare| Preparing::new(prepare, worlds, options));
         let jacobians = Jacobians::new(step, worlds);
-        let unknowns = if jacobians.is_some() { state_len / 2 * worlds } else { 0 };
+        let positions = step.model().positions();
+        let unknowns = if jacobians.is_some() { (state_len - positions) * worlds } else { 0 };
         let most = state_len.max(control_len).max(step.model().params_layout().len());
         let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
         Stepper {
@@ -117,9 +127,12 @@ impl<S: Parts> Stepper<S> {
             h: scheme.part(),
             worlds,
             state_len,
+            positions,
+            manifold: step.model().manifold(),
             control_len,
             workspace,
-            newton: newton::Scratch::new(unknowns, worlds, most),
+            preparation,
+            newton: newton::Scratch::new(unknowns, worlds, state_len, most),
             jacobians,
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
@@ -135,6 +148,8 @@ impl<S: Parts> Stepper<S> {
         self.workspace.bytes()
             + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
             + self.newton.bytes()
+            + self.preparation.as_ref().map_or(0, Preparing::bytes)
+            + self.manifold.bytes()
             + self.io.bytes()
             + held(&self.state)
             + held(&self.starts)
@@ -159,6 +174,9 @@ impl<S: Parts> Stepper<S> {
     /// Sets the params of one world.
     pub fn set_params(&mut self, world: usize, params: &[S]) -> Result<(), Error> {
         write_all(&mut self.workspace, world, &self.io.params, params)?;
+        if let Some(preparation) = &mut self.preparation {
+            preparation.set_params(world, params)?;
+        }
         if let Some(jacobians) = &mut self.jacobians {
             self.newton.values(params);
             jacobians.set_params(world, &self.newton.numbers)?;
@@ -231,13 +249,14 @@ impl<S: Parts> Stepper<S> {
                 self.write_state()?;
             }
         }
+        self.prepare()?;
         let time = self.time(step, part);
         for world in 0..self.worlds {
             self.workspace.write_numbers(world, self.io.time, &[S::from_parts(time, 0.0)])?;
         }
-        match self.io.implicit {
+        match self.io.implicit.clone() {
             None => self.workspace.forward(),
-            Some(unknown) => self.forward_implicit(unknown, step, time, known)?,
+            Some(unknown) => self.forward_implicit(&unknown, step, time, known)?,
         }
         for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
             for (next, range) in ranges(&self.io.next) {
@@ -304,10 +323,13 @@ impl<S: Parts> Stepper<S> {
                 self.workspace.seed_numbers(world, next, &bars[range])?;
             }
         }
-        if let Some(unknown) = self.io.implicit {
-            self.seed_residual(unknown, step, state_bar)?;
+        if let Some(unknown) = self.io.implicit.clone() {
+            self.seed_residual(&unknown, step, state_bar)?;
         }
         self.workspace.pullback();
+        if let Some(preparation) = &mut self.preparation {
+            preparation.pulled = false;
+        }
         for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
             read_bars(&self.workspace, world, &self.io.state, bars)?;
         }
@@ -329,11 +351,24 @@ impl<S: Parts> Stepper<S> {
     /// Sets the cotangents of params to zero.
     pub fn clear_params(&mut self) {
         self.workspace.clear_parameters();
+        if let Some(preparation) = &mut self.preparation {
+            preparation.pulled = false;
+        }
+    }
+
+    /// Prepares what depends on params alone, if they have changed.
+    fn prepare(&mut self) -> Result<(), Error> {
+        let Some(preparation) = &mut self.preparation else { return Ok(()) };
+        preparation.prepare(&self.io, &mut self.workspace, self.jacobians.as_mut(), self.worlds)
     }
 
     /// The cotangents of one world's params, summed over all steps that were pulled back.
-    pub fn params_bar(&self, world: usize, bars: &mut [S]) -> Result<(), Error> {
-        Ok(read_bars(&self.workspace, world, &self.io.params, bars)?)
+    pub fn params_bar(&mut self, world: usize, bars: &mut [S]) -> Result<(), Error> {
+        read_bars(&self.workspace, world, &self.io.params, bars)?;
+        match &mut self.preparation {
+            Some(preparation) => preparation.add_bars(&self.io, &self.workspace, world, bars),
+            None => Ok(()),
+        }
     }
 
     /// From now on states are copied between steps, so that all values can be kept and brought back.
@@ -368,8 +403,8 @@ impl<S: Parts> Stepper<S> {
                     self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
                 }
             }
-            if let Some(unknown) = self.io.implicit {
-                self.recall_unknowns(unknown, self.time(step, part))?;
+            if let Some(unknown) = self.io.implicit.clone() {
+                self.recall_unknowns(&unknown, self.time(step, part))?;
             }
             self.pull_part(step, state_bar, control_bar)?;
         }

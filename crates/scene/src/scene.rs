@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Invalid};
 use crate::names::Names;
 use crate::particles::Particles;
+use crate::robot::Robot;
 use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::springs::Springs;
@@ -29,6 +30,8 @@ pub struct Scene {
     pub actuators: Vec<Actuator>,
     /// A plane that particles hit.
     pub ground: Option<Ground>,
+    /// Robots, then loose bodies: `[[robots]]` and `[[bodies]]` in files.
+    pub robots: Vec<Robot>,
     /// Time steps, integrator, memory.
     pub simulation: Simulation,
 }
@@ -103,6 +106,7 @@ impl Default for Scene {
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,
+            robots: Vec::new(),
             simulation: Simulation::default(),
         }
     }

@@ -70,7 +70,7 @@ pub(crate) fn up<L: Lane>(
             for (entry, &j) in m[row.clone()].iter_mut().zip(&tree.ancestors[row]) {
                 *entry = power(k.axes[j as usize], u);
             }
-            m[last] = m[last] + armature.get(tree.dofs[i].v as usize);
+            m[last] = m[last] + armature.get(node.joint as usize);
         }
         if node.parent != WORLD {
             let p = node.parent as usize;

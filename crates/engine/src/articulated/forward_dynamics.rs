@@ -3,6 +3,8 @@
 //! The equation is ID(q, v, a) = τ. With λ = M⁻¹ a_bar, by the factors that the forward pass has left:
 //! τ_bar = λ, and everything else has the cotangents of ID in the direction -λ.
 
+use std::sync::Arc;
+
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World, carve};
 
@@ -12,11 +14,11 @@ use super::joint::against_gravity;
 use super::kinematics::{Configuration, Kinematics, down};
 use super::rnea_pullback::{self, Bars};
 use super::tree::Tree;
-use super::{Inputs, Robot};
+use super::Inputs;
 
 /// Accelerations by the composite-rigid-body algorithm and factors along branches.
 pub(crate) struct ForwardDynamics {
-    tree: std::sync::Arc<Tree>,
+    tree: Arc<Tree>,
     inputs: Inputs,
     tau: Buffer<f64>,
     acceleration: Buffer<f64>,
@@ -55,8 +57,8 @@ impl<'a, L: Lane> Kept<'a, L> {
 
 impl ForwardDynamics {
     /// Adds it to a program: accelerations [rad/s² or m/s²] from forces on the degrees of freedom [N·m or N].
-    pub fn add(p: &mut Builder, name: &str, robot: &Robot, inputs: Inputs, tau: Buffer<f64>) -> Buffer<f64> {
-        let tree = robot.tree.clone();
+    pub fn add(p: &mut Builder, name: &str, tree: &Arc<Tree>, inputs: Inputs, tau: Buffer<f64>) -> Buffer<f64> {
+        let tree = tree.clone();
         let acceleration = p.computed::<f64>(name, tree.velocities());
         let memory = p.memory(&format!("{name}, kept"), Kept::<f64>::numbers(&tree));
         p.operation(ForwardDynamics { tree, inputs, tau, acceleration, memory });

@@ -1,7 +1,7 @@
 //! Forces on the degrees of freedom: damping, dry friction, springs, limits, and motors.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
+use pullback_kernel::program::{BufferUse, Lane, Operation, View, World};
 
 /// Against the velocity: -c v
 #[kernel]
@@ -123,21 +123,12 @@ pub(crate) struct JointForces {
     pub out: Buffer<f64>,
 }
 
-impl JointForces {
-    /// Adds it to a program.
-    pub fn add(p: &mut Builder, name: &str, mut forces: impl FnMut(Buffer<f64>) -> JointForces, len: usize) -> Buffer<f64> {
-        let out = p.computed::<f64>(name, len);
-        p.operation(forces(out));
-        out
-    }
-}
-
 /// Length and rate of a line.
 #[inline(always)]
 fn measure<L: Lane>(
     line: &Line,
-    q: &pullback_kernel::program::View<'_, f64, L>,
-    v: &pullback_kernel::program::View<'_, f64, L>,
+    q: &View<'_, f64, L>,
+    v: &View<'_, f64, L>,
     gear: L,
 ) -> (L, L) {
     let (mut length, mut rate) = (L::from_f64(0.0), L::from_f64(0.0));

@@ -52,6 +52,31 @@ fn turned<R: Real>(q: Quat<R>, t: Vec3<R>, h: R) -> Quat<R> {
     normalize_quat(q * quat_exp(t * h))
 }
 
+impl Manifold {
+    /// Adds to `z_bar` what the cotangent `x_bar` of positions x ⊕ (a v + b z) gives z.
+    pub fn pull_velocity(&self, x: &[f64], [(v, a), (z, b)]: [(&[f64], f64); 2], x_bar: &[f64], z_bar: &mut [f64]) {
+        for &(q, at, len) in &self.flat {
+            for i in 0..len {
+                z_bar[at + i] += b * x_bar[q + i];
+            }
+        }
+        let quaternion = |x: &[f64], q: usize| quat(x[q], vec3(x[q + 1], x[q + 2], x[q + 3]));
+        for &(q, at) in &self.rotations {
+            let along = |i: usize| a * v[at + i] + b * z[at + i];
+            let t = vec3(along(0), along(1), along(2));
+            let (_, t_bar, _) = turned::pullback(quaternion(x, q), t, 1.0, quaternion(x_bar, q));
+            z_bar[at] += b * t_bar.x;
+            z_bar[at + 1] += b * t_bar.y;
+            z_bar[at + 2] += b * t_bar.z;
+        }
+    }
+
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        crate::step::held(&self.flat) + crate::step::held(&self.rotations)
+    }
+}
+
 /// The rate of q at an angular velocity w in its own axes: q (0, w) / 2
 #[kernel]
 fn quat_rate<R: Real>(q: Quat<R>, w: Vec3<R>) -> Quat<R> {

@@ -37,6 +37,24 @@ pub(crate) struct Prepared {
     pub bodies: Buffer<Pose>,
 }
 
+impl Prepared {
+    /// The buffers, and how many numbers each holds.
+    pub fn uses(&self, p: &Builder) -> Vec<(BufferUse, usize)> {
+        vec![
+            (self.placements.into(), Pose::<f64>::LEN * p.len(self.placements)),
+            (self.inertias.into(), Inertia::<f64>::LEN * p.len(self.inertias)),
+            (self.bodies.into(), Pose::<f64>::LEN * p.len(self.bodies)),
+        ]
+    }
+
+    /// Says that the caller reads them.
+    pub fn output(&self, p: &mut Builder) {
+        p.output(self.placements);
+        p.output(self.inertias);
+        p.output(self.bodies);
+    }
+}
+
 /// A joint, as it was built: its axis then, and a frame whose z is that axis.
 #[derive(Clone, Copy, Debug)]
 struct Built {

@@ -160,6 +160,9 @@ pub(crate) fn pull<L: Lane>(
             }
         };
         let behind = Behind { v_bar: sums.v_bar[n], a_bar: sums.a_bar[n], force: sums.force[n] };
+        for i in node.dof as usize..node.dof as usize + node.kind.velocities() {
+            bars.armature.add(node.joint as usize, w[i] * a[i]);
+        }
         let (behind, xi) = joint(tree, node, x, k, (w, a), before, behind, bars);
         let placement = x.placements.get(n);
         // Where the joint's frame is, before it moves: that moved it along its own axes.
@@ -177,9 +180,6 @@ pub(crate) fn pull<L: Lane>(
         }
     }
     bars.gravity.add(0, gravity_bar);
-    for (i, dof) in tree.dofs.iter().enumerate() {
-        bars.armature.add(dof.v as usize, w[i] * a[i]);
-    }
 }
 
 /// Pulls back through one joint: what goes on to the node above, and the cotangent of moving everything behind it.

@@ -4,7 +4,7 @@ use pullback_kernel::prelude::*;
 
 use super::Next;
 use crate::error::Error;
-use crate::step::{Dynamics, Unknown};
+use crate::step::{Bundle, Dynamics};
 
 /// The equation [m/s]:  z - v - h a
 #[kernel]
@@ -24,35 +24,43 @@ fn same<R: Real>(z: Vec3<R>) -> Vec3<R> {
     z
 }
 
-fn equation(
-    d: &mut Dynamics<'_>,
-    z: Buffer<Vec3>,
-    a: Buffer<Vec3>,
-    x_next: Buffer<Vec3>,
-    h: f64,
-    moved: f64,
-) -> Next {
-    let h = d.program.constant::<f64>("h", &[h]).shared();
-    let residual = d.program.map::<residual>("residual", (z.own(), d.inputs.v.own(), a.own(), h));
-    let v_next = d.program.map::<same>("next velocity", (z.own(),));
-    Next { x: x_next, v: v_next, implicit: Some(Unknown { z, residual, position_per_unknown: moved }) }
+impl Dynamics<'_> {
+    /// residual(z) = z - v - h a, at the next velocity z.
+    fn equation(&mut self, z: Bundle, a: &Bundle, x: Bundle, h: f64, moved: [f64; 2]) -> Next {
+        let v = &self.inputs.v;
+        let (mut residual, mut v_next) = (None, None);
+        if let (Some(z), Some(v), Some(a)) = (z.particles, v.particles, a.particles) {
+            let h = self.program.constant::<f64>("h", &[h]).shared();
+            residual = Some(self.program.map::<residual>("residual", (z.own(), v.own(), a.own(), h)));
+            v_next = Some(self.program.map::<same>("next velocity", (z.own(),)));
+        }
+        let robots = self.combine("residual", &[(&z, 1.0), (v, -1.0), (a, -h)]);
+        let residual = Bundle { particles: residual, robots };
+        let v = Bundle { particles: v_next, robots: self.combine("next velocity", &[(&z, 1.0)]) };
+        Next { x, v, implicit: Some((z, residual, moved)) }
+    }
 }
 
-/// z = v + h a(x', z, t + h),  x' = x + h z: order 1, stable for any stiffness.
+/// z = v + h a(x', z, t + h),  x' = x ⊕ h z: order 1, stable for any stiffness.
 pub fn backward_euler(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
-    let z = d.program.input::<Vec3>("unknown velocity", d.model.particles());
-    let x_next = d.shift("next position", d.inputs.x, z, h);
-    let a = d.acceleration(x_next, z, h)?;
-    Ok(equation(d, z, a, x_next, h, h))
+    let z = Bundle::velocities(d.program, "unknown velocity", d.model);
+    let x_next = d.move_on("next position", &d.inputs.x, &z, h);
+    let a = d.acceleration(&x_next, &z, h)?;
+    Ok(d.equation(z, &a, x_next, h, [0.0, h]))
 }
 
-/// z = v + h a(x½, v½, t + h/2),  v½ = (v + z)/2,  x½ = x + ½ h v½,  x' = x + h v½: order 2, symplectic.
+/// z = v + h a(x½, v½, t + h/2),  v½ = (v + z)/2,  x½ = x ⊕ ½ h v½,  x' = x ⊕ h v½: order 2, symplectic for particles.
 pub fn midpoint(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
-    let z = d.program.input::<Vec3>("unknown velocity", d.model.particles());
-    let (x, v) = (d.inputs.x, d.inputs.v);
-    let v_middle = d.program.map::<middle>("velocity in the middle", (v.own(), z.own()));
-    let x_middle = d.shift("position in the middle", x, v_middle, 0.5 * h);
-    let x_next = d.shift("next position", x, v_middle, h);
-    let a = d.acceleration(x_middle, v_middle, 0.5 * h)?;
-    Ok(equation(d, z, a, x_next, h, 0.5 * h))
+    let z = Bundle::velocities(d.program, "unknown velocity", d.model);
+    let (x, v) = (&d.inputs.x, &d.inputs.v);
+    let mut particles = None;
+    if let (Some(v), Some(z)) = (v.particles, z.particles) {
+        particles = Some(d.program.map::<middle>("velocity in the middle", (v.own(), z.own())));
+    }
+    let robots = d.combine("velocity in the middle", &[(v, 0.5), (&z, 0.5)]);
+    let v_middle = Bundle { particles, robots };
+    let x_middle = d.move_on("position in the middle", x, &v_middle, 0.5 * h);
+    let x_next = d.move_on("next position", x, &v_middle, h);
+    let a = d.acceleration(&x_middle, &v_middle, 0.5 * h)?;
+    Ok(d.equation(z, &a, x_next, h, [0.5 * h; 2]))
 }

@@ -1,5 +1,7 @@
 //! The linear algebra of implicit steps: sparse Jacobians from pushforwards, factorised once for forward and transposed solves.
 
+use std::sync::Arc;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::lu::{LuRef, LuSymbolicParams, NumericLu, SymbolicLu, factorize_symbolic_lu};
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
@@ -8,7 +10,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse};
 
 use super::sparsity::Sparsity;
-use crate::step::{Io, Step, Unknown, held};
+use crate::step::{Io, Step, Unknown, held, ranges};
 
 /// J = ∂residual/∂z of every world, with its factors.
 ///
@@ -17,7 +19,7 @@ use crate::step::{Io, Step, Unknown, held};
 pub struct Jacobians {
     sparsity: Sparsity,
     io: Io,
-    unknown: Unknown,
+    unknown: Arc<Unknown>,
     duals: Workspace<Dual<f64>>,
     symbolic: SymbolicLu<usize>,
     numeric: Vec<NumericLu<usize, f64>>,
@@ -32,17 +34,38 @@ pub struct Jacobians {
     worlds: usize,
 }
 
+/// What the residual depends on, value by value.
+fn sparsity(program: &Program, unknown: &Unknown) -> Sparsity {
+    let count = |&(buffer, len): &(BufferUse, usize)| len / buffer.numbers();
+    let mut depends_on: Vec<Vec<u32>> = Vec::new();
+    let mut numbers = Vec::new();
+    for residual in &unknown.residual {
+        let rows = depends_on.len();
+        depends_on.resize(rows + count(residual), Vec::new());
+        numbers.resize(depends_on.len(), residual.0.numbers());
+        let mut first = 0;
+        for z in &unknown.z {
+            for (row, on) in depends_on[rows..].iter_mut().zip(program.dependence(residual.0, z.0)) {
+                row.extend(on.into_iter().map(|value| first + value));
+            }
+            first += count(z) as u32;
+        }
+    }
+    Sparsity::new(&depends_on, &numbers)
+}
+
 impl Jacobians {
     /// For an implicit step; none for an explicit one.
     pub fn new(step: &Step, worlds: usize) -> Option<Jacobians> {
-        let unknown = step.io.implicit?;
-        let sparsity = Sparsity::new(&step.program.dependence(unknown.residual, unknown.z));
+        let unknown = step.io.implicit.clone()?;
+        let sparsity = sparsity(&step.program, &unknown);
         let n = sparsity.size;
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &sparsity.starts, None, &sparsity.rows);
         let symbolic = factorize_symbolic_lu(pattern, LuSymbolicParams::default()).ok()?;
         let factorise = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
         let solve = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let most = [n, step.model().params_layout().len(), step.model().control_layout().len(), 1];
+        let prepared = step.io.prepared.iter().map(|(_, len)| *len).max().unwrap_or(0);
+        let most = [n, step.model().params_layout().len(), step.model().control_layout().len(), prepared, 1];
         let most_in_factor = sparsity.most_in_factor(symbolic.col_perm().arrays().0);
         Some(Jacobians {
             most_in_factor,
@@ -112,6 +135,11 @@ impl Jacobians {
         self.write_all(world, |io| &io.params, params)
     }
 
+    /// Sets what was prepared from the params of one world.
+    pub fn set_prepared(&mut self, world: usize, buffer: BufferUse, values: &[f64]) -> Result<(), AccessError> {
+        self.write(world, buffer, values)
+    }
+
     /// Sets the control of one world.
     pub fn set_control(&mut self, world: usize, control: &[f64]) -> Result<(), AccessError> {
         self.write_all(world, |io| &io.control, control)
@@ -137,14 +165,18 @@ impl Jacobians {
                     let seed = if self.sparsity.direction_of[j] == direction { 1.0 } else { 0.0 };
                     self.numbers[j] = Dual::new(z[world * n + j], seed);
                 }
-                self.duals.write_numbers(world * count + direction, self.unknown.z, &self.numbers[..n])?;
+                for (buffer, range) in ranges(&self.unknown.z) {
+                    self.duals.write_numbers(world * count + direction, buffer, &self.numbers[range])?;
+                }
             }
         }
         self.duals.forward();
         for world in (0..self.worlds).filter(|world| wanted(*world)) {
             for direction in 0..count {
                 let to = &mut self.residuals[direction * n..(direction + 1) * n];
-                self.duals.read_numbers_into(world * count + direction, self.unknown.residual, to)?;
+                for (buffer, range) in ranges(&self.unknown.residual) {
+                    self.duals.read_numbers_into(world * count + direction, buffer, &mut to[range])?;
+                }
             }
             let s = &self.sparsity;
             for (entry, (&row, &direction)) in self.entries.iter_mut().zip(s.rows.iter().zip(&s.directions)) {

@@ -2,7 +2,7 @@
 
 use crate::step::held;
 
-/// Where a Jacobian of 3×3 blocks is not zero, by columns, and which columns share no row.
+/// Where a Jacobian of blocks is not zero, by columns, and which columns share no row.
 #[derive(Clone, Debug)]
 pub struct Sparsity {
     /// How many rows and columns.
@@ -20,29 +20,37 @@ pub struct Sparsity {
 }
 
 impl Sparsity {
-    /// From the values that each value of the residual depends on, three numbers each.
-    pub fn new(depends_on: &[Vec<u32>]) -> Sparsity {
+    /// From the values that each value of the residual depends on, and how many numbers each value has: the residual's as
+    /// many as the unknown's.
+    pub fn new(depends_on: &[Vec<u32>], numbers: &[usize]) -> Sparsity {
         let n = depends_on.len();
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); n];
         for (i, columns) in depends_on.iter().enumerate() {
             columns.iter().for_each(|&j| rows_of[j as usize].push(i));
         }
         let colours = colour(depends_on, &rows_of);
+        // Where each value starts, and each colour's directions: as many as the longest value of the colour has numbers.
+        let mut first = vec![0];
+        numbers.iter().for_each(|count| first.push(first[first.len() - 1] + count));
+        let mut longest = vec![0; colours.iter().map(|c| c + 1).max().unwrap_or(0)];
+        (0..n).for_each(|j| longest[colours[j]] = numbers[j].max(longest[colours[j]]));
+        let mut first_direction = vec![0];
+        longest.iter().for_each(|count| first_direction.push(first_direction[first_direction.len() - 1] + count));
         let mut sparsity = Sparsity {
-            size: 3 * n,
+            size: first[n],
             starts: vec![0],
             rows: Vec::new(),
             directions: Vec::new(),
             direction_of: Vec::new(),
-            count: 3 * colours.iter().map(|c| c + 1).max().unwrap_or(0),
+            count: first_direction[longest.len()],
         };
         for j in 0..n {
-            for c in 0..3 {
-                let direction = 3 * colours[j] + c;
+            for c in 0..numbers[j] {
+                let direction = first_direction[colours[j]] + c;
                 sparsity.direction_of.push(direction);
                 for &i in &rows_of[j] {
-                    sparsity.rows.extend([3 * i, 3 * i + 1, 3 * i + 2]);
-                    sparsity.directions.extend([direction; 3]);
+                    sparsity.rows.extend(first[i]..first[i + 1]);
+                    sparsity.directions.extend(std::iter::repeat_n(direction, numbers[i]));
                 }
                 sparsity.starts.push(sparsity.rows.len());
             }

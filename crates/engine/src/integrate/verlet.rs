@@ -4,7 +4,7 @@ use pullback_kernel::prelude::*;
 
 use super::Next;
 use crate::error::Error;
-use crate::step::Dynamics;
+use crate::step::{Bundle, Dynamics};
 
 /// `y + d h + e k`
 #[kernel]
@@ -16,14 +16,19 @@ fn shift_twice<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R, e: Vec3<R>, k: R) -> Vec3<
 ///
 /// With forces that depend on velocities it is of order 2 as well, because a1 sees the predicted velocity.
 pub fn velocity(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
-    let (x, v) = (d.inputs.x, d.inputs.v);
+    let (x, v) = (&d.inputs.x, &d.inputs.v);
     let a0 = d.acceleration(x, v, 0.0)?;
-    let [whole, half, square] = [("h", h), ("half h", 0.5 * h), ("half h²", 0.5 * h * h)]
-        .map(|(name, value)| d.program.constant::<f64>(name, &[value]).shared());
-    let x_next = d.program.map::<shift_twice>("next position", (x.own(), v.own(), whole, a0.own(), square));
-    let v_predicted = d.shift("predicted velocity", v, a0, h);
-    let a1 = d.acceleration(x_next, v_predicted, h)?;
-    let v_next = d.program.map::<shift_twice>("next velocity", (v.own(), a0.own(), half, a1.own(), half));
+    let tangents = d.combine("h v + ½ h² a", &[(v, h), (&a0, 0.5 * h * h)]);
+    let x_next = Bundle {
+        particles: d.shift_twice("next position", [x, v, &a0], [h, 0.5 * h * h]),
+        robots: d.retract("next position", x, &tangents, 1.0),
+    };
+    let v_predicted = d.speed_up("predicted velocity", v, &a0, h);
+    let a1 = d.acceleration(&x_next, &v_predicted, h)?;
+    let v_next = Bundle {
+        particles: d.shift_twice("next velocity", [v, &a0, &a1], [0.5 * h; 2]),
+        robots: d.combine("next velocity", &[(v, 1.0), (&a0, 0.5 * h), (&a1, 0.5 * h)]),
+    };
     Ok(Next { x: x_next, v: v_next, implicit: None })
 }
 
@@ -71,30 +76,43 @@ fn lattice_shift_pullback<R: Real>(y: Vec3<R>, d: Vec3<R>, h: R, out_bar: Vec3<R
 }
 
 impl Dynamics<'_> {
-    fn lattice_shift(&mut self, name: &str, y: Buffer<Vec3>, d: Buffer<Vec3>, h: f64) -> Buffer<Vec3> {
-        let h = self.program.constant::<f64>(&format!("h of {name}"), &[h]);
-        self.program.map::<lattice_shift>(name, (y.own(), d.own(), h.shared()))
+    /// y + h d + k e of particles.
+    fn shift_twice(&mut self, name: &str, [y, d, e]: [&Bundle; 3], [h, k]: [f64; 2]) -> Option<Buffer<Vec3>> {
+        let (y, d, e) = (y.particles?, d.particles?, e.particles?);
+        let h = self.program.constant::<f64>(&format!("first factor of {name}"), &[h]).shared();
+        let k = self.program.constant::<f64>(&format!("second factor of {name}"), &[k]).shared();
+        Some(self.program.map::<shift_twice>(name, (y.own(), d.own(), h, e.own(), k)))
+    }
+
+    /// y + h d of particles: there are no robots on the lattice.
+    fn lattice_shift(&mut self, name: &str, y: &Bundle, d: &Bundle, h: f64) -> Bundle {
+        let mut particles = None;
+        if let (Some(y), Some(d)) = (y.particles, d.particles) {
+            let h = self.program.constant::<f64>(&format!("h of {name}"), &[h]);
+            particles = Some(self.program.map::<lattice_shift>(name, (y.own(), d.own(), h.shared())));
+        }
+        Bundle { particles, robots: Vec::new() }
     }
 }
 
 /// Kick, drift, kick: v½ = v + [½ h a(x)],  x' = x + [h v½],  v' = v½ + [½ h a(x')],  [.] rounded to the lattice.
 pub fn reversible(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
-    let (x, v) = (d.inputs.x, d.inputs.v);
+    let (x, v) = (&d.inputs.x, &d.inputs.v);
     let a0 = d.acceleration(x, v, 0.0)?;
-    let v_half = d.lattice_shift("velocity after half a step", v, a0, 0.5 * h);
-    let x_next = d.lattice_shift("next position", x, v_half, h);
-    let a1 = d.acceleration(x_next, v_half, h)?;
-    let v_next = d.lattice_shift("next velocity", v_half, a1, 0.5 * h);
+    let v_half = d.lattice_shift("velocity after half a step", v, &a0, 0.5 * h);
+    let x_next = d.lattice_shift("next position", x, &v_half, h);
+    let a1 = d.acceleration(&x_next, &v_half, h)?;
+    let v_next = d.lattice_shift("next velocity", &v_half, &a1, 0.5 * h);
     Ok(Next { x: x_next, v: v_next, implicit: None })
 }
 
 /// The same in reverse order, with the signs of all changes turned: from the end of a step, which begins at `time`.
 pub fn reversible_back(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
-    let (x, v) = (d.inputs.x, d.inputs.v);
+    let (x, v) = (&d.inputs.x, &d.inputs.v);
     let a1 = d.acceleration(x, v, h)?;
-    let v_half = d.lattice_shift("velocity after half a step", v, a1, -0.5 * h);
-    let x_before = d.lattice_shift("position before", x, v_half, -h);
-    let a0 = d.acceleration(x_before, v_half, 0.0)?;
-    let v_before = d.lattice_shift("velocity before", v_half, a0, -0.5 * h);
+    let v_half = d.lattice_shift("velocity after half a step", v, &a1, -0.5 * h);
+    let x_before = d.lattice_shift("position before", x, &v_half, -h);
+    let a0 = d.acceleration(&x_before, &v_half, 0.0)?;
+    let v_before = d.lattice_shift("velocity before", &v_half, &a0, -0.5 * h);
     Ok(Next { x: x_before, v: v_before, implicit: None })
 }

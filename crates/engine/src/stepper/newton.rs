@@ -8,7 +8,7 @@
 
 use super::{Parts, Stepper};
 use crate::error::Error;
-use crate::step::{Unknown, held};
+use crate::step::{Unknown, held, ranges};
 
 /// Most iterations, shorter steps included.
 const ITERATIONS: usize = 60;
@@ -29,6 +29,8 @@ pub(super) struct Scratch<S> {
     values: Vec<f64>,
     /// Numbers without their tangents.
     pub numbers: Vec<f64>,
+    /// The state that a step starts from.
+    start: Vec<S>,
 }
 
 /// How far one world is.
@@ -43,8 +45,8 @@ struct World {
 
 impl<S: Parts> Scratch<S> {
     /// `most`: the most numbers that a state, control or params of one world have.
-    pub fn new(unknowns: usize, worlds: usize, most: usize) -> Self {
-        let (worlds, most) = if unknowns > 0 { (worlds, most) } else { (0, 0) };
+    pub fn new(unknowns: usize, worlds: usize, state: usize, most: usize) -> Self {
+        let (worlds, state, most) = if unknowns > 0 { (worlds, state, most.max(2 * state)) } else { (0, 0, 0) };
         Scratch {
             z: vec![S::default(); unknowns],
             from: vec![0.0; unknowns],
@@ -53,6 +55,7 @@ impl<S: Parts> Scratch<S> {
             worlds: vec![World::default(); worlds],
             values: vec![0.0; unknowns],
             numbers: Vec::with_capacity(most),
+            start: vec![S::default(); state],
         }
     }
 
@@ -64,6 +67,7 @@ impl<S: Parts> Scratch<S> {
             + held(&self.values)
             + held(&self.worlds)
             + held(&self.numbers)
+            + held(&self.start)
     }
 
     pub fn values(&mut self, numbers: &[S]) {
@@ -77,21 +81,26 @@ fn largest<S: Parts>(values: &[S]) -> f64 {
 }
 
 impl<S: Parts> Stepper<S> {
+    /// How many unknowns a world has: its velocities.
+    fn unknowns(&self) -> usize {
+        self.state_len - self.positions
+    }
+
     /// Finds the unknowns of all worlds, or takes them from the state that the step is known to end with, and leaves the
     /// values there in the workspace.
     pub(super) fn forward_implicit(
         &mut self,
-        unknown: Unknown,
+        unknown: &Unknown,
         step: usize,
         time: f64,
         known: Option<&[S]>,
     ) -> Result<(), Error> {
-        let half = self.state_len / 2;
+        let (count, at) = (self.unknowns(), self.positions);
         self.tell_jacobians(time)?;
-        // The second half of a state are the velocities, which the unknowns are.
+        // The velocities of a state are what the unknowns are of the next.
         let velocities = known.unwrap_or(&self.state).chunks_exact(self.state_len);
-        for (z, state) in self.newton.z.chunks_exact_mut(half).zip(velocities) {
-            z.iter_mut().zip(&state[half..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
+        for (z, state) in self.newton.z.chunks_exact_mut(count).zip(velocities) {
+            z.iter_mut().zip(&state[at..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
         }
         if known.is_none() {
             self.iterate(unknown, step)?;
@@ -105,10 +114,13 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// The unknowns that the workspace holds.
-    pub(super) fn recall_unknowns(&mut self, unknown: Unknown, time: f64) -> Result<(), Error> {
+    pub(super) fn recall_unknowns(&mut self, unknown: &Unknown, time: f64) -> Result<(), Error> {
         self.tell_jacobians(time)?;
-        for (world, z) in self.newton.z.chunks_exact_mut(self.state_len / 2).enumerate() {
-            self.workspace.read_numbers_into(world, unknown.z, z)?;
+        let count = self.unknowns();
+        for (world, z) in self.newton.z.chunks_exact_mut(count).enumerate() {
+            for (buffer, range) in ranges(&unknown.z) {
+                self.workspace.read_numbers_into(world, buffer, &mut z[range])?;
+            }
         }
         Ok(())
     }
@@ -123,14 +135,18 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// The residuals at z.
-    fn evaluate(&mut self, unknown: Unknown) -> Result<(), Error> {
-        let half = self.state_len / 2;
-        for (world, z) in self.newton.z.chunks_exact(half).enumerate() {
-            self.workspace.write_numbers(world, unknown.z, z)?;
+    fn evaluate(&mut self, unknown: &Unknown) -> Result<(), Error> {
+        let count = self.unknowns();
+        for (world, z) in self.newton.z.chunks_exact(count).enumerate() {
+            for (buffer, range) in ranges(&unknown.z) {
+                self.workspace.write_numbers(world, buffer, &z[range])?;
+            }
         }
         self.workspace.forward();
-        for (world, residual) in self.newton.residual.chunks_exact_mut(half).enumerate() {
-            self.workspace.read_numbers_into(world, unknown.residual, residual)?;
+        for (world, residual) in self.newton.residual.chunks_exact_mut(count).enumerate() {
+            for (buffer, range) in ranges(&unknown.residual) {
+                self.workspace.read_numbers_into(world, buffer, &mut residual[range])?;
+            }
         }
         Ok(())
     }
@@ -147,8 +163,8 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// Newton's method with halved steps, world by world: none depends on how far the others are.
-    fn iterate(&mut self, unknown: Unknown, step: usize) -> Result<(), Error> {
-        let half = self.state_len / 2;
+    fn iterate(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
+        let count = self.unknowns();
         self.newton.worlds.fill(World { done: false, norm: f64::INFINITY, fraction: 1.0 });
         for iteration in 0..ITERATIONS {
             self.evaluate(unknown)?;
@@ -172,7 +188,7 @@ impl<S: Parts> Stepper<S> {
                 if n.worlds[world].done {
                     continue;
                 }
-                let range = world * half..(world + 1) * half;
+                let range = world * count..(world + 1) * count;
                 if n.worlds[world].fraction == 1.0 {
                     for i in range.clone() {
                         (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
@@ -181,7 +197,7 @@ impl<S: Parts> Stepper<S> {
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
                     let (x, v) =
-                        self.state[world * self.state_len..(world + 1) * self.state_len].split_at(half);
+                        self.state[world * self.state_len..(world + 1) * self.state_len].split_at(self.positions);
                     let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
                     let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
                     if step <= ROUNDINGS * S::EPSILON * scale {
@@ -206,14 +222,14 @@ impl<S: Parts> Stepper<S> {
 
     /// Whether z is a solution, a better point, or too far. True if a new Jacobian is wanted.
     fn judge(&mut self, world: usize) -> bool {
-        let half = self.state_len / 2;
+        let count = self.unknowns();
         let n = &mut self.newton;
         let state = &mut n.worlds[world];
         if state.done {
             return false;
         }
-        let range = world * half..(world + 1) * half;
-        let velocity = &self.state[world * self.state_len + half..(world + 1) * self.state_len];
+        let range = world * count..(world + 1) * count;
+        let velocity = &self.state[world * self.state_len + self.positions..(world + 1) * self.state_len];
         let scale = largest(&n.z[range.clone()]).max(largest(velocity));
         let residual = &n.residual[range.clone()];
         let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
@@ -236,13 +252,13 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// Tangents of z, from those of everything else.
-    fn solve_tangents(&mut self, unknown: Unknown, step: usize) -> Result<(), Error> {
-        let half = self.state_len / 2;
+    fn solve_tangents(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
+        let count = self.unknowns();
         self.factorise(step, true)?;
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         let n = &mut self.newton;
         for world in 0..self.worlds {
-            let range = world * half..(world + 1) * half;
+            let range = world * count..(world + 1) * count;
             for i in range.clone() {
                 n.step[i] = -n.residual[i].tangent();
             }
@@ -257,25 +273,38 @@ impl<S: Parts> Stepper<S> {
     /// Seeds the residual with -λ, from the cotangents of the next state.
     pub(super) fn seed_residual(
         &mut self,
-        unknown: Unknown,
+        unknown: &Unknown,
         step: usize,
         state_bar: &[S],
     ) -> Result<(), Error> {
-        let half = self.state_len / 2;
+        let count = self.unknowns();
         self.factorise(step, true)?;
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         let n = &mut self.newton;
         for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
-            let range = world * half..(world + 1) * half;
-            for (k, i) in range.clone().enumerate() {
-                // z is the next velocity, and moves the next position.
-                n.step[i] = bars[half + k].value() + unknown.position_per_unknown * bars[k].value();
+            let range = world * count..(world + 1) * count;
+            // z is the next velocity, and moves the next position.
+            let (x_bar, v_bar) = bars.split_at(self.positions);
+            n.step[range.clone()].iter_mut().zip(v_bar).for_each(|(to, bar)| *to = bar.value());
+            for (buffer, range) in ranges(&self.io.state) {
+                self.workspace.read_numbers_into(world, buffer, &mut n.start[range])?;
             }
+            n.numbers.clear();
+            n.numbers.extend(n.start.iter().chain(x_bar).map(|x| x.value()));
+            n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
+            let (x, rest) = n.numbers.split_at(self.positions);
+            let (v, x_bar) = rest.split_at(count);
+            let [a, b] = unknown.position_per_velocity;
+            let along = [(v, a), (&n.values[range.clone()], b)];
+            self.manifold.pull_velocity(x, along, x_bar, &mut n.step[range.clone()]);
             jacobians.solve_transposed(world, &mut n.step[range.clone()]);
             for i in range.clone() {
                 n.residual[i] = S::from_parts(-n.step[i], 0.0);
             }
-            self.workspace.seed_numbers(world, unknown.residual, &n.residual[range])?;
+            let residual = &n.residual[range];
+            for (buffer, range) in ranges(&unknown.residual) {
+                self.workspace.seed_numbers(world, buffer, &residual[range])?;
+            }
         }
         Ok(())
     }

@@ -3,12 +3,15 @@
 
 #![allow(dead_code)]
 
+pub mod robots;
+
 use pullback_engine::force::{Force, Site};
 use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Moment};
 use pullback_engine::{Error, Loss, Model};
 use pullback_kernel::prelude::*;
-use pullback_scene::{Actuator, AppliedForce, Ground, Particles, Scene, Springs};
+use pullback_scene::robot::JointKind::{Ball, Free, Hinge, Slide};
+use pullback_scene::{Actuator, AppliedForce, Ground, Particles, Robot, Scene, Springs};
 
 /// A world of the factory.
 pub struct World {
@@ -104,7 +107,7 @@ pub fn worlds() -> Vec<World> {
     everything.ground = Some(Ground { height: 1.1, ..ground });
     let mut windy = one(ball().drag(0.3));
     windy.world.wind = [2.0, -1.0, 0.5];
-    vec![
+    let mut worlds = vec![
         world("gravity", true, one(ball())),
         world("springs", true, Scene { springs: vec![springs()], ..chain() }),
         world("damped springs", false, Scene { springs: vec![springs().damping(0.8)], ..chain() }),
@@ -119,7 +122,24 @@ pub fn worlds() -> Vec<World> {
             model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
         },
         world("everything", false, everything),
-    ]
+    ];
+    let robot = |robot: Robot| Scene { robots: vec![robot], ..Scene::default() };
+    worlds.extend([
+        world("a hinge", false, robot(robots::chain("arm", &[Hinge]))),
+        world("slides", false, robot(robots::chain("arm", &[Slide, Slide]))),
+        world("a ball joint", false, robot(robots::chain("arm", &[Ball, Hinge]))),
+        world("a free body", false, robot(robots::chain("box", &[Free]))),
+        world("a chain", false, robot(robots::chain("arm", &[Hinge, Ball, Slide, Hinge]))),
+        world("a free joint below a hinge", false, robot(robots::chain("arm", &[Hinge, Free]))),
+        world("a tree", false, robot(robots::tree())),
+        world("what acts on joints", false, robot(robots::arm())),
+        world(
+            "robots and particles",
+            false,
+            Scene { robots: vec![robots::arm(), robots::chain("box", &[Free])], springs: vec![springs()], ..chain() },
+        ),
+    ]);
+    worlds
 }
 
 /// A loss over all states and controls of a rollout, Σ w (x + ½ x²), and a little of its params, with weights that differ

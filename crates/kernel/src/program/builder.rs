@@ -75,6 +75,11 @@ impl Builder {
         Buffer::new(self.buffers.len() - 1)
     }
 
+    /// How many values a buffer has.
+    pub fn len<T: Value>(&self, buffer: Buffer<T>) -> usize {
+        self.buffers[buffer.id].len
+    }
+
     /// A buffer of `len` values that the caller sets before each forward pass.
     pub fn input<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
         self.declare(name, len, Role::Input, None)

@@ -50,6 +50,13 @@ pub struct BufferUse {
     pub(crate) numbers: usize,
 }
 
+impl BufferUse {
+    /// How many numbers a value of it has.
+    pub fn numbers(self) -> usize {
+        self.numbers
+    }
+}
+
 impl<T: Value> From<super::Buffer<T>> for BufferUse {
     fn from(buffer: super::Buffer<T>) -> Self {
         BufferUse { id: buffer.id, numbers: T::LEN }

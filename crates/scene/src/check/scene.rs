@@ -19,7 +19,9 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     Number::any("gravity", "m/s²").check_vector("world.gravity", &scene.world.gravity)?;
     Number::any("wind", "m/s").check_vector("world.wind", &scene.world.wind)?;
     names(scene)?;
-    all_particles(&scene.particles)?;
+    if scene.robots.is_empty() {
+        all_particles(&scene.particles)?;
+    }
     all_springs(scene)?;
     let particles = scene.particle_count();
     for (i, force) in scene.forces.iter().enumerate() {

@@ -201,4 +201,5 @@ class Robot:
         """Velocity of the link's origin, then angular velocity, both in world axes, by v."""
         world_axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         j = pin.computeFrameJacobian(self.model, self.data, self.position(q), self._frame(link), world_axes)
-        return j @ self.velocity_map(q)
+        # With one degree of freedom Pinocchio returns a row of six.
+        return np.reshape(j, (6, self.nv)) @ self.velocity_map(q)

@@ -12,6 +12,9 @@ import numpy as np
 from quiet import said_by_libraries
 from states import Array, Joint, Pose, Unsupported
 
+# By default a warning is a line in a file of the working directory.
+mujoco.set_mju_user_warning(lambda text: None)
+
 VERSION = f"mujoco {mujoco.__version__}"
 
 _OFF = (

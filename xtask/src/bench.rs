@@ -1,18 +1,20 @@
 //! `cargo xtask bench NAME`: Pullback and its peer, measured in turn in one run.
 //!
 //! A benchmark is a binary of the bench crate, and, where there is a peer, bench/peers/NAME.py with its pinned
-//! packages in xtask/requirements/bench-NAME.txt. Both print one JSON object a line.
+//! packages in xtask/requirements/bench-NAME.txt, or the package bench/NAME. Both print one JSON object a line.
 
+mod peer;
 mod report;
 mod rows;
 
 use crate::workspace::Workspace;
-use crate::{Command, process, venv};
+use crate::{Command, process, robots};
 use anyhow::{Context, Result, bail};
+use peer::Peer;
 use rows::Measurement;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
 pub const COMMAND: Command = Command {
@@ -24,14 +26,8 @@ pub const COMMAND: Command = Command {
 
 const PACKAGE: &str = "pullback-bench";
 
-/// The peer of a benchmark: a Python script and what its environment holds.
-struct Peer {
-    /// The package that is measured, as PyPI names it.
-    name: String,
-    version: String,
-    script: PathBuf,
-    venv: venv::Venv,
-}
+/// These read robots and what the oracles say of them, on both sides.
+const WITH_ROBOTS: &[&str] = &["articulated", "phyz"];
 
 fn run(arguments: &[String]) -> Result<()> {
     let options = Options::parse(arguments)?;
@@ -49,10 +45,17 @@ fn run(arguments: &[String]) -> Result<()> {
     let mut build = process::cargo();
     build.args(["build", "--release", "--package", PACKAGE, "--bin", &name]).current_dir(&workspace.root);
     process::run(&mut build)?;
-    let peer = peer(&workspace, &name)?;
+    let peer = peer::ready(&workspace, &name)?;
+    let robots = if WITH_ROBOTS.contains(&name.as_str()) { Some(robots::ready(&workspace)?) } else { None };
 
     let rounds = if options.quick { 2 } else { 5 };
-    let (ours, theirs) = measure(&workspace, &name, peer.as_ref(), rounds, options.quick)?;
+    let run = |mut command: Process| {
+        if let Some(robots) = &robots {
+            robots.name_to(&mut command);
+        }
+        rows_of(command, options.quick)
+    };
+    let (ours, theirs) = measure(&workspace.target.join("release").join(&name), peer.as_ref(), rounds, run)?;
     let joined = rows::join(
         &rows::with_pullback_over_forward(&ours),
         peer.as_ref().map_or("", |peer| &peer.name),
@@ -117,46 +120,23 @@ fn create(path: &PathBuf) -> Result<(PathBuf, File)> {
     Ok((path.clone(), file))
 }
 
-fn peer(workspace: &Workspace, name: &str) -> Result<Option<Peer>> {
-    let script = workspace.root.join("bench/peers").join(format!("{name}.py"));
-    if !script.exists() {
-        return Ok(None);
-    }
-    let environment = format!("bench-{name}");
-    let venv = venv::ready(workspace, &environment)?;
-    let file = venv::requirements_file(workspace, &environment);
-    let requirements = std::fs::read_to_string(&file)?;
-    let (peer, version) = first_requirement(&requirements)
-        .with_context(|| format!("{} should begin with PEER==VERSION", file.display()))?;
-    Ok(Some(Peer { name: peer.to_owned(), version: version.to_owned(), script, venv }))
-}
-
-/// The first requirement of a benchmark is the package that is measured.
-fn first_requirement(requirements: &str) -> Option<(&str, &str)> {
-    venv::packages(requirements).first()?.split_once("==")
-}
-
 /// Both sides in turn, so that a busy moment of the machine does not hit only one of them; the best of each case.
 fn measure(
-    workspace: &Workspace,
-    name: &str,
+    binary: &Path,
     peer: Option<&Peer>,
     rounds: usize,
-    quick: bool,
+    run: impl Fn(Process) -> Result<Vec<Measurement>>,
 ) -> Result<(Vec<Measurement>, Vec<Measurement>)> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 1..=rounds {
         eprintln!("round {round} of {rounds}: pullback");
-        let mut binary = Process::new(workspace.target.join("release").join(name));
+        let mut command = Process::new(binary);
         // How many threads a case uses is part of its name, not of the caller's environment.
-        binary.env_remove("PULLBACK_BENCH_THREADS");
-        rows::keep_best(&mut ours, rows_of(binary, quick)?)?;
+        command.env_remove("PULLBACK_BENCH_THREADS");
+        rows::keep_best(&mut ours, run(command)?)?;
         if let Some(peer) = peer {
             eprintln!("round {round} of {rounds}: {}", peer.name);
-            let mut script = Process::new(peer.venv.python());
-            // What the peer compiles stays below target/, too.
-            script.arg(&peer.script).env("XDG_CACHE_HOME", peer.venv.dir.join("cache"));
-            rows::keep_best(&mut theirs, rows_of(script, quick)?)?;
+            rows::keep_best(&mut theirs, run(peer.command())?)?;
         }
     }
     Ok((ours, theirs))
@@ -197,14 +177,5 @@ mod tests {
             let error = parse(arguments).expect_err("wrong arguments");
             assert!(error.to_string().contains(message), "{error}");
         }
-    }
-
-    #[test]
-    fn the_first_requirement_is_the_peer() {
-        assert_eq!(
-            first_requirement("# why\nwarp-lang==1.19.0\nnumpy==2.4.6\n"),
-            Some(("warp-lang", "1.19.0"))
-        );
-        assert_eq!(first_requirement("warp-lang\n"), None);
     }
 }

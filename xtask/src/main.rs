@@ -6,6 +6,9 @@ mod bench;
 mod doc_paths;
 mod expand;
 mod process;
+mod robots;
+#[cfg(test)]
+mod scratch;
 mod test;
 mod venv;
 mod workspace;
@@ -21,7 +24,7 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, expand::COMMAND];
+const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, expand::COMMAND, robots::COMMAND];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check of the repository, cheapest first.
 
 use crate::workspace::Workspace;
-use crate::{Command, doc_paths, process, venv};
+use crate::{Command, doc_paths, process, robots, venv};
 use anyhow::{Result, bail};
 use std::process::Command as Process;
 use std::time::Instant;
@@ -25,6 +25,11 @@ const STAGES: &[Stage] = &[
     Stage { name: "format", about: "the code is formatted", run: format },
     Stage { name: "doc-paths", about: "documents name only paths that exist", run: doc_paths::check },
     Stage { name: "tools", about: "g++ and NVRTC are there, to check CUDA text without a GPU", run: tools },
+    Stage {
+        name: "robots",
+        about: "files of robots, and what MuJoCo and Pinocchio say of them",
+        run: fetch_robots,
+    },
     Stage { name: "clippy", about: "no compiler or clippy warning in any target", run: clippy },
     Stage { name: "test", about: "unit and integration tests", run: test },
     Stage { name: "doctest", about: "the examples in the documentation run", run: doctest },
@@ -112,6 +117,11 @@ fn tools(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+fn fetch_robots(workspace: &Workspace) -> Result<()> {
+    robots::print(&robots::ready(workspace)?);
+    Ok(())
+}
+
 fn clippy(workspace: &Workspace) -> Result<()> {
     process::require(
         cargo(workspace).args(["clippy", "--version"]),
@@ -128,7 +138,9 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 }
 
 fn test(workspace: &Workspace) -> Result<()> {
-    process::run(cargo_with_nvrtc(workspace)?.args(["test", "--workspace", "--all-targets"]))
+    let mut command = cargo_with_nvrtc(workspace)?;
+    robots::ready(workspace)?.name_to(&mut command);
+    process::run(command.args(["test", "--workspace", "--all-targets"]))
 }
 
 fn doctest(workspace: &Workspace) -> Result<()> {

@@ -101,23 +101,7 @@ pub fn packages(requirements: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A folder of its own for one test, removed at the end.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Result<Self> {
-            let dir = env::temp_dir().join(format!("pullback-xtask-{}-{name}", std::process::id()));
-            fs::create_dir_all(&dir)?;
-            Ok(Self(dir))
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
+    use crate::scratch::Scratch;
 
     #[test]
     fn an_environment_is_current_only_with_the_same_requirements() -> Result<()> {

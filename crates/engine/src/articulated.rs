@@ -4,28 +4,35 @@
 //! world axes (Featherstone, Rigid Body Dynamics Algorithms, Springer 2008: RBDA), so that what hangs from a joint
 //! is added up without being turned, and pullbacks are sums as well.
 
+mod aba;
+mod bodies;
 mod crba;
+mod derivatives;
 mod factor;
 mod forward_dynamics;
+mod inverse_dynamics;
 mod joint;
 mod joint_forces;
 mod kinematics;
 mod manifold;
+mod mechanism;
 mod model;
 mod prepare;
 mod rnea_pullback;
 mod tree;
 
+pub use forward_dynamics::Algorithm;
+pub use mechanism::{DynamicsBars, DynamicsJacobians, Mechanism};
+pub use model::Robot;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
-pub use model::Robot;
 pub use tree::{JointPlace, Tree};
 
 pub(crate) use forward_dynamics::ForwardDynamics;
+use kinematics::Configuration;
 pub(crate) use manifold::{Combine, Manifold, Normalise, Rates, Retract};
 pub(crate) use model::Slots;
 pub(crate) use prepare::Prepared;
-use kinematics::Configuration;
 use rnea_pullback::Bars;
 
 /// The buffers that the operations of a robot read.

@@ -1,6 +1,6 @@
 //! The engine of Pullback: model, state, step, rollout, each with its pullback.
 
-mod articulated;
+pub mod articulated;
 mod energy;
 mod error;
 pub mod force;

@@ -251,7 +251,7 @@ impl Declared {
 }
 
 /// A buffer for each block of a layout.
-fn declare_all(
+pub(crate) fn declare_all(
     p: &mut Builder,
     layout: &Layout,
     slots: &mut HashMap<String, AnyNumber>,
@@ -440,7 +440,8 @@ impl<'a> Dynamics<'a> {
     /// Σ factor · buffer of each robot.
     pub fn combine(&mut self, name: &str, terms: &[(&Bundle, f64)]) -> Vec<Buffer<f64>> {
         let mut of = |(r, robot): (usize, &crate::articulated::Robot)| {
-            let terms: Vec<(Buffer<f64>, f64)> = terms.iter().map(|(b, factor)| (b.robots[r], *factor)).collect();
+            let terms: Vec<(Buffer<f64>, f64)> =
+                terms.iter().map(|(b, factor)| (b.robots[r], *factor)).collect();
             let len = self.program.len(terms[0].0);
             Combine::add(self.program, &format!("{name} of {}", robot.name()), len, &terms)
         };

@@ -79,3 +79,19 @@ pub(crate) fn up<L: Lane>(
         }
     }
 }
+
+/// The bias alone: s_i · F, with F that of all that hangs from i.
+#[inline(always)]
+pub(crate) fn forces_up<L: Lane>(tree: &Tree, k: &Kinematics<'_, L>, sums: &mut Sums<'_, L>, bias: &mut [L]) {
+    for (n, node) in tree.nodes.iter().enumerate().rev() {
+        let force = sums.forces[n];
+        let d = node.dof as usize;
+        for i in d..d + node.kind.velocities() {
+            bias[i] = power(k.axes[i], force);
+        }
+        if node.parent != WORLD {
+            let p = node.parent as usize;
+            sums.forces[p] = sums.forces[p] + force;
+        }
+    }
+}

@@ -57,3 +57,38 @@ pub(crate) fn solve<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
         x[i] = sum;
     }
 }
+
+/// Row i of `rows`, which are `width` long, becomes row i of M⁻¹ times them.
+#[inline(always)]
+pub(crate) fn solve_rows<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], rows: &mut [L], width: usize) {
+    let n = tree.dofs.len();
+    for i in (0..n).rev() {
+        let row = tree.row(i);
+        let depth = row.len() - 1;
+        let (above, this) = rows.split_at_mut(i * width);
+        let this = &mut this[..width];
+        for (entry, &j) in l[row.clone()][..depth].iter().zip(&tree.ancestors[row]) {
+            let minus = -*entry;
+            let target = &mut above[j as usize * width..(j as usize + 1) * width];
+            for c in 0..width {
+                target[c] = minus.mul_add(this[c], target[c]);
+            }
+        }
+        for c in 0..width {
+            this[c] = this[c] * inverse[i];
+        }
+    }
+    for i in 0..n {
+        let row = tree.row(i);
+        let depth = row.len() - 1;
+        let (above, this) = rows.split_at_mut(i * width);
+        let this = &mut this[..width];
+        for (entry, &j) in l[row.clone()][..depth].iter().zip(&tree.ancestors[row]) {
+            let minus = -*entry;
+            let source = &above[j as usize * width..(j as usize + 1) * width];
+            for c in 0..width {
+                this[c] = minus.mul_add(source[c], this[c]);
+            }
+        }
+    }
+}

@@ -6,19 +6,47 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World, carve};
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
 
 use super::crba::{self, Sums};
-use super::factor::{factorise, solve};
 use super::joint::against_gravity;
-use super::kinematics::{Configuration, Kinematics, down};
-use super::rnea_pullback::{self, Bars};
+use super::kinematics::{Kinematics, down};
+use super::rnea_pullback;
 use super::tree::Tree;
-use super::Inputs;
+use super::{Inputs, aba, factor};
 
-/// Accelerations by the composite-rigid-body algorithm and factors along branches.
+/// How M⁻¹ is applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The one that takes fewer operations.
+    #[default]
+    Fastest,
+    /// Composite bodies, and factors of the mass matrix along branches: for trees that are not deep.
+    Composite,
+    /// Articulated bodies: operations grow with the number of joints alone.
+    Articulated,
+}
+
+impl Algorithm {
+    /// Which one it is for a tree.
+    fn chosen(self, tree: &Tree) -> Algorithm {
+        match self {
+            Algorithm::Fastest => {
+                // Multiplications: six for an entry of M, one for each entry above it while factorising; an articulated
+                // inertia takes about 150 more a degree of freedom than a composite one.
+                let depth = |i: usize| tree.row(i).len();
+                let composite: usize = (0..tree.dofs.len()).map(|i| depth(i) * (8 + depth(i) / 2)).sum();
+                if composite <= 150 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
+            }
+            Algorithm::Composite | Algorithm::Articulated => self,
+        }
+    }
+}
+
+/// Accelerations from forces.
 pub(crate) struct ForwardDynamics {
     tree: Arc<Tree>,
+    articulated: bool,
     inputs: Inputs,
     tau: Buffer<f64>,
     acceleration: Buffer<f64>,
@@ -26,42 +54,129 @@ pub(crate) struct ForwardDynamics {
 }
 
 /// What the forward pass leaves for the pullback.
-struct Kept<'a, L: Lane> {
-    kinematics: Kinematics<'a, L>,
-    inertias: &'a mut [Inertia<L>],
-    factor: &'a mut [L],
+pub(crate) struct Kept<'a, L: Lane> {
+    pub kinematics: Kinematics<'a, L>,
+    pub inertias: &'a mut [Inertia<L>],
+    /// M⁻¹: the entries of L, or U; and D⁻¹.
+    factor: Factor<'a, L>,
     inverse: &'a mut [L],
-    acceleration: &'a mut [L],
+    pub acceleration: &'a mut [L],
+}
+
+enum Factor<'a, L: Lane> {
+    Branches(&'a mut [L]),
+    Bodies(&'a mut [Force<L>]),
 }
 
 impl<'a, L: Lane> Kept<'a, L> {
-    fn numbers(tree: &Tree) -> usize {
+    pub fn numbers(tree: &Tree, articulated: bool) -> usize {
+        let factor = if articulated { Force::<f64>::LEN * tree.dofs.len() } else { tree.ancestors.len() };
         Kinematics::<f64>::numbers(tree)
             + tree.nodes.len() * Inertia::<f64>::LEN
-            + tree.ancestors.len()
+            + factor
             + 2 * tree.dofs.len()
     }
 
     #[inline(always)]
-    fn carve(tree: &Tree, mut memory: &'a mut [L]) -> Self {
+    pub fn carve(tree: &Tree, articulated: bool, mut memory: &'a mut [L]) -> Self {
         let memory = &mut memory;
         Kept {
             kinematics: Kinematics::carve(tree, memory),
             inertias: carve::<Inertia, L>(memory, tree.nodes.len()),
-            factor: carve::<f64, L>(memory, tree.ancestors.len()),
+            factor: match articulated {
+                true => Factor::Bodies(carve::<Force, L>(memory, tree.dofs.len())),
+                false => Factor::Branches(carve::<f64, L>(memory, tree.ancestors.len())),
+            },
             inverse: carve::<f64, L>(memory, tree.dofs.len()),
             acceleration: carve::<f64, L>(memory, tree.dofs.len()),
+        }
+    }
+
+    /// x becomes M⁻¹ x.
+    #[inline(always)]
+    fn solve(&self, tree: &Tree, x: &mut [L], scratch: &mut [L]) {
+        match &self.factor {
+            Factor::Branches(l) => factor::solve(tree, l, self.inverse, x),
+            Factor::Bodies(u) => {
+                let mut scratch = scratch;
+                let forces = carve::<Force, L>(&mut scratch, tree.nodes.len());
+                let motions = carve::<Motion, L>(&mut scratch, tree.nodes.len());
+                aba::solve(tree, self.kinematics.axes, (u, self.inverse), x, (forces, motions));
+            }
+        }
+    }
+
+    /// Rows of 3 nv numbers become M⁻¹ times them, by factors along branches.
+    #[inline(always)]
+    pub fn solve_rows(&self, tree: &Tree, rows: &mut [L]) {
+        if let Factor::Branches(l) = &self.factor {
+            factor::solve_rows(tree, l, self.inverse, rows, 3 * tree.dofs.len());
+        }
+    }
+}
+
+/// How much working memory the forward pass wants.
+pub(crate) fn forward_scratch(tree: &Tree) -> usize {
+    Sums::<f64>::numbers(tree) + tree.nodes.len() * ArticulatedInertia::<f64>::LEN
+}
+
+/// Everything up to the accelerations, which are left in `kept`.
+#[inline(always)]
+pub(crate) fn accelerate<L: Lane>(
+    tree: &Tree,
+    articulated: bool,
+    world: &World<'_, L>,
+    inputs: &Inputs,
+    tau: &View<'_, f64, L>,
+    kept: &mut Kept<'_, L>,
+    scratch: &mut [L],
+) {
+    let x = inputs.configuration(world);
+    let start = against_gravity(world.values(inputs.gravity).get(0));
+    let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
+    let mut rest = scratch;
+    let mut sums = Sums::carve(tree, &mut rest);
+    down::<L, false>(tree, &x, start, &mut kept.kinematics);
+    crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
+    let k = &kept.kinematics;
+    match &mut kept.factor {
+        Factor::Branches(m) => {
+            crba::up(tree, k, &armature, &mut sums, m, kept.acceleration);
+            factor::factorise(tree, m, kept.inverse);
+        }
+        Factor::Bodies(u) => {
+            crba::forces_up(tree, k, &mut sums, kept.acceleration);
+            let bodies = carve::<ArticulatedInertia, L>(&mut rest, tree.nodes.len());
+            aba::factorise(tree, k.axes, kept.inertias, &armature, bodies, (u, kept.inverse));
+        }
+    }
+    for (i, dof) in tree.dofs.iter().enumerate() {
+        kept.acceleration[i] = tau.get(dof.v as usize) - kept.acceleration[i];
+    }
+    match &kept.factor {
+        Factor::Branches(l) => factor::solve(tree, l, kept.inverse, kept.acceleration),
+        Factor::Bodies(u) => {
+            let motions = carve::<Motion, L>(&mut rest, if articulated { tree.nodes.len() } else { 0 });
+            let memory = (&mut *sums.forces, motions);
+            aba::solve(tree, kept.kinematics.axes, (u, kept.inverse), kept.acceleration, memory);
         }
     }
 }
 
 impl ForwardDynamics {
     /// Adds it to a program: accelerations [rad/s² or m/s²] from forces on the degrees of freedom [N·m or N].
-    pub fn add(p: &mut Builder, name: &str, tree: &Arc<Tree>, inputs: Inputs, tau: Buffer<f64>) -> Buffer<f64> {
+    pub fn add(
+        p: &mut Builder,
+        name: &str,
+        (tree, algorithm): (&Arc<Tree>, Algorithm),
+        inputs: Inputs,
+        tau: Buffer<f64>,
+    ) -> Buffer<f64> {
         let tree = tree.clone();
+        let articulated = algorithm.chosen(&tree) == Algorithm::Articulated;
         let acceleration = p.computed::<f64>(name, tree.velocities());
-        let memory = p.memory(&format!("{name}, kept"), Kept::<f64>::numbers(&tree));
-        p.operation(ForwardDynamics { tree, inputs, tau, acceleration, memory });
+        let memory = p.memory(&format!("{name}, kept"), Kept::<f64>::numbers(&tree, articulated));
+        p.operation(ForwardDynamics { tree, articulated, inputs, tau, acceleration, memory });
         acceleration
     }
 }
@@ -82,28 +197,19 @@ impl Operation for ForwardDynamics {
         Some(self.memory)
     }
     fn scratch(&self) -> usize {
+        let n = self.tree.nodes.len();
+        let solve = (Force::<f64>::LEN + Motion::<f64>::LEN) * n;
         let pullback = rnea_pullback::Sums::<f64>::numbers(&self.tree) + self.tree.dofs.len();
-        Sums::<f64>::numbers(&self.tree).max(pullback)
+        forward_scratch(&self.tree).max(pullback + solve) + Motion::<f64>::LEN * n
     }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
-        let (tree, inputs) = (&*self.tree, &self.inputs);
-        let x = inputs.configuration(world);
-        let start = against_gravity(world.values(inputs.gravity).get(0));
-        let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
+        let tree = &*self.tree;
         let (tau, out) = (world.values(self.tau), world.values(self.acceleration));
-        let mut kept = Kept::carve(tree, world.memory);
-        let mut scratch = &mut *world.scratch;
-        let mut sums = Sums::carve(tree, &mut scratch);
-        down::<L, false>(tree, &x, start, &mut kept.kinematics);
-        crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
-        crba::up(tree, &kept.kinematics, &armature, &mut sums, kept.factor, kept.acceleration);
-        for (i, dof) in tree.dofs.iter().enumerate() {
-            kept.acceleration[i] = tau.get(dof.v as usize) - kept.acceleration[i];
-        }
-        factorise(tree, kept.factor, kept.inverse);
-        solve(tree, kept.factor, kept.inverse, kept.acceleration);
+        let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let mut kept = Kept::carve(tree, self.articulated, memory);
+        accelerate(tree, self.articulated, world, &self.inputs, &tau, &mut kept, scratch);
         for (i, dof) in tree.dofs.iter().enumerate() {
             out.set(dof.v as usize, kept.acceleration[i]);
         }
@@ -112,18 +218,17 @@ impl Operation for ForwardDynamics {
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
         let (tree, inputs) = (&*self.tree, &self.inputs);
-        let x: Configuration<'_, L> = inputs.configuration(world);
-        let bars: Bars<'_, L> = inputs.bars(world);
+        let (x, bars) = (inputs.configuration(world), inputs.bars(world));
         let start = against_gravity(world.values(inputs.gravity).get(0));
         let (tau_bar, out_bar) = (world.bars(self.tau), world.bars(self.acceleration));
-        let kept = Kept::carve(tree, world.memory);
+        let kept = Kept::carve(tree, self.articulated, world.memory);
         let mut scratch = &mut *world.scratch;
         let w = carve::<f64, L>(&mut scratch, tree.dofs.len());
         let mut sums = rnea_pullback::Sums::carve(tree, &mut scratch);
         for (i, dof) in tree.dofs.iter().enumerate() {
             w[i] = out_bar.get(dof.v as usize);
         }
-        solve(tree, kept.factor, kept.inverse, w);
+        kept.solve(tree, w, scratch);
         for (i, dof) in tree.dofs.iter().enumerate() {
             tau_bar.add(dof.v as usize, w[i]);
             w[i] = -w[i];

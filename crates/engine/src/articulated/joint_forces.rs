@@ -125,12 +125,7 @@ pub(crate) struct JointForces {
 
 /// Length and rate of a line.
 #[inline(always)]
-fn measure<L: Lane>(
-    line: &Line,
-    q: &View<'_, f64, L>,
-    v: &View<'_, f64, L>,
-    gear: L,
-) -> (L, L) {
+fn measure<L: Lane>(line: &Line, q: &View<'_, f64, L>, v: &View<'_, f64, L>, gear: L) -> (L, L) {
     let (mut length, mut rate) = (L::from_f64(0.0), L::from_f64(0.0));
     for &(position, velocity, coefficient) in &line.joints {
         let coefficient = L::from_f64(coefficient);
@@ -351,8 +346,7 @@ impl JointForces {
             for &(_, i, coefficient) in &line.joints {
                 joints_bar = bar.get(i).mul_add(L::from_f64(coefficient), joints_bar);
             }
-            let parts =
-                tendon::pullback(length, rate, k.get(j), c.get(j), range(t.rest[j]), joints_bar);
+            let parts = tendon::pullback(length, rate, k.get(j), c.get(j), range(t.rest[j]), joints_bar);
             k_bar.add(j, parts.2);
             c_bar.add(j, parts.3);
             for &(position, i, coefficient) in &line.joints {

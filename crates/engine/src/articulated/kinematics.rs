@@ -76,12 +76,8 @@ fn place<L: Lane, const ABSOLUTE: bool>(
     q: &View<'_, f64, L>,
 ) -> Pose<L> {
     let mut pose = match node.kind {
-        JointKind::Hinge => {
-            hinge(above, placement, q.get(node.q as usize) - L::from_f64(node.reference))
-        }
-        JointKind::Slide => {
-            slide(above, placement, q.get(node.q as usize) - L::from_f64(node.reference))
-        }
+        JointKind::Hinge => hinge(above, placement, q.get(node.q as usize) - L::from_f64(node.reference)),
+        JointKind::Slide => slide(above, placement, q.get(node.q as usize) - L::from_f64(node.reference)),
         JointKind::Ball => ball(above, placement, quaternion(q, node.turn)),
         JointKind::Free => free(above, placement, vector(q, node.q), quaternion(q, node.turn)),
     };

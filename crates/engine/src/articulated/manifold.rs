@@ -54,7 +54,13 @@ fn turned<R: Real>(q: Quat<R>, t: Vec3<R>, h: R) -> Quat<R> {
 
 impl Manifold {
     /// Adds to `z_bar` what the cotangent `x_bar` of positions x ⊕ (a v + b z) gives z.
-    pub fn pull_velocity(&self, x: &[f64], [(v, a), (z, b)]: [(&[f64], f64); 2], x_bar: &[f64], z_bar: &mut [f64]) {
+    pub fn pull_velocity(
+        &self,
+        x: &[f64],
+        [(v, a), (z, b)]: [(&[f64], f64); 2],
+        x_bar: &[f64],
+        z_bar: &mut [f64],
+    ) {
         for &(q, at, len) in &self.flat {
             for i in 0..len {
                 z_bar[at + i] += b * x_bar[q + i];

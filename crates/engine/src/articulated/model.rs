@@ -11,7 +11,7 @@ use super::joint_forces::{JointForces, Line, Motors, Passive, Tendons};
 use super::manifold::Manifold;
 use super::prepare::{Given, Prepare, Prepared};
 use super::tree::Tree;
-use super::{ForwardDynamics, Inputs};
+use super::{Algorithm, ForwardDynamics, Inputs};
 use crate::error::Error;
 use crate::force::{AnyNumber, Number, Slot};
 use crate::names::{Block, Group, Quantity, Space};
@@ -227,7 +227,8 @@ impl Robot {
         let joints = || d.joints.iter().map(|joint| joint.name.as_str()).collect::<Vec<_>>();
         let of = |f: &dyn Fn(&robot::Joint) -> Vec<f64>| d.joints.iter().flat_map(f).collect::<Vec<_>>();
         let any = |f: &dyn Fn(&robot::Joint) -> bool| d.joints.iter().any(f);
-        let rotation = Quantity { space: Space::Rotation, ..Quantity::new("1", "how the body is turned in its parent") };
+        let rotation =
+            Quantity { space: Space::Rotation, ..Quantity::new("1", "how the body is turned in its parent") };
         let mut blocks = vec![
             self.block(
                 "mass",
@@ -290,7 +291,8 @@ impl Robot {
                 "armature",
                 joints(),
                 of(&|j| vec![j.armature]),
-                Quantity::new("kg·m² or kg", "inertia of the rotor, as it is felt at the joint").at_least(0.0),
+                Quantity::new("kg·m² or kg", "inertia of the rotor, as it is felt at the joint")
+                    .at_least(0.0),
             ),
             self.block(
                 "damping",
@@ -302,7 +304,8 @@ impl Robot {
         ];
         if any(&|j| j.friction != 0.0) {
             let force = Quantity::new("N·m or N", "dry friction").at_least(0.0);
-            let width = Quantity::new("rad/s or m/s", "velocity over which dry friction turns round").positive();
+            let width =
+                Quantity::new("rad/s or m/s", "velocity over which dry friction turns round").positive();
             blocks.push(self.block("friction", "friction", joints(), of(&|j| vec![j.friction]), force));
             let widths = vec![FRICTION_WIDTH; d.joints.len()];
             blocks.push(self.block("friction width", "friction_width", joints(), widths, width));
@@ -319,12 +322,23 @@ impl Robot {
         }
         let limited = self.limited();
         let names = || limited.iter().map(|(_, j)| j.name.as_str()).collect::<Vec<_>>();
-        let values =
-            |f: &dyn Fn(&robot::Joint) -> f64| limited.iter().map(|(_, j)| f(j)).collect::<Vec<_>>();
+        let values = |f: &dyn Fn(&robot::Joint) -> f64| limited.iter().map(|(_, j)| f(j)).collect::<Vec<_>>();
         let ends = |j: &robot::Joint| j.range.unwrap_or_default();
         blocks.extend([
-            self.block("lower", "lower", names(), values(&|j| ends(j)[0]), Quantity::new("rad or m", "least position")),
-            self.block("upper", "upper", names(), values(&|j| ends(j)[1]), Quantity::new("rad or m", "greatest position")),
+            self.block(
+                "lower",
+                "lower",
+                names(),
+                values(&|j| ends(j)[0]),
+                Quantity::new("rad or m", "least position"),
+            ),
+            self.block(
+                "upper",
+                "upper",
+                names(),
+                values(&|j| ends(j)[1]),
+                Quantity::new("rad or m", "greatest position"),
+            ),
             self.block(
                 "limit stiffness",
                 "limit_stiffness",
@@ -343,16 +357,40 @@ impl Robot {
         let motors = || d.motors.iter().map(|m| m.name.as_str()).collect::<Vec<_>>();
         let of = |f: &dyn Fn(&robot::Motor) -> Vec<f64>| d.motors.iter().flat_map(f).collect::<Vec<_>>();
         blocks.extend([
-            self.block("gear", "gear", motors(), of(&|m| vec![self.gear(m)]), Quantity::new("1", "gear of the motor")),
-            self.block("gain", "gain", motors(), of(&|m| m.gain.to_vec()), Quantity::new("-", "force per control: constant, per length, per rate")),
-            self.block("bias", "bias", motors(), of(&|m| m.bias.to_vec()), Quantity::new("-", "force without control: constant, per length, per rate")),
+            self.block(
+                "gear",
+                "gear",
+                motors(),
+                of(&|m| vec![self.gear(m)]),
+                Quantity::new("1", "gear of the motor"),
+            ),
+            self.block(
+                "gain",
+                "gain",
+                motors(),
+                of(&|m| m.gain.to_vec()),
+                Quantity::new("-", "force per control: constant, per length, per rate"),
+            ),
+            self.block(
+                "bias",
+                "bias",
+                motors(),
+                of(&|m| m.bias.to_vec()),
+                Quantity::new("-", "force without control: constant, per length, per rate"),
+            ),
         ]);
         let tendons = || d.tendons.iter().map(|t| t.name.as_str()).collect::<Vec<_>>();
         let of = |f: &dyn Fn(&robot::Tendon) -> f64| d.tendons.iter().map(f).collect::<Vec<_>>();
         if d.tendons.iter().any(|t| t.stiffness != 0.0 || t.damping != 0.0) {
             let stiffness = Quantity::new("N/m", "stiffness of the tendon").at_least(0.0);
             let damping = Quantity::new("N·s/m", "damping of the tendon").at_least(0.0);
-            blocks.push(self.block("tendon stiffness", "stiffness", tendons(), of(&|t| t.stiffness), stiffness));
+            blocks.push(self.block(
+                "tendon stiffness",
+                "stiffness",
+                tendons(),
+                of(&|t| t.stiffness),
+                stiffness,
+            ));
             blocks.push(self.block("tendon damping", "damping", tendons(), of(&|t| t.damping), damping));
         }
         blocks.into_iter().flatten().collect()
@@ -422,7 +460,7 @@ impl Robot {
             gravity,
         };
         let name = name(&format!("{} acceleration", d.name));
-        Ok(ForwardDynamics::add(p, &name, &self.tree, inputs, tau))
+        Ok(ForwardDynamics::add(p, &name, (&self.tree, Algorithm::Fastest), inputs, tau))
     }
 
     fn joint_forces(
@@ -501,7 +539,9 @@ impl Robot {
         let free = [f64::NEG_INFINITY, f64::INFINITY];
         let places = self.tree.places();
         let joints = match &motor.transmission {
-            Transmission::Tendon { tendon, .. } => self.line(&self.description.tendons[*tendon].joints).joints,
+            Transmission::Tendon { tendon, .. } => {
+                self.line(&self.description.tendons[*tendon].joints).joints
+            }
             Transmission::Joint { joint, gear } if gear.len() == 1 => {
                 vec![(Some(places[*joint].position), places[*joint].velocity, 1.0)]
             }

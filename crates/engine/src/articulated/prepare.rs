@@ -104,14 +104,8 @@ fn body_inertia<R: Real>(
     inertia: Vec3<R>,
     products: Vec3<R>,
 ) -> Inertia<R> {
-    let about_center = Sym3 {
-        xx: inertia.x,
-        yy: inertia.y,
-        zz: inertia.z,
-        xy: products.x,
-        xz: products.y,
-        yz: products.z,
-    };
+    let about_center =
+        Sym3 { xx: inertia.x, yy: inertia.y, zz: inertia.z, xy: products.x, xz: products.y, yz: products.z };
     transform_inertia(node_from_body, inertia_from_center(mass, center, about_center))
 }
 
@@ -354,7 +348,8 @@ impl Operation for Prepare {
             }
             let above = self.parents[b].map_or(identity_pose(), |p| w.bodies.get(p));
             let (position, orientation) = (w.position.get(b), w.orientation.get(b));
-            let (above_part, placed_bar) = compose::pullback(above, placement(position, orientation), here_bar);
+            let (above_part, placed_bar) =
+                compose::pullback(above, placement(position, orientation), here_bar);
             let (position_bar, orientation_bar) = placement::pullback(position, orientation, placed_bar);
             bars.position.add(b, position_bar);
             bars.orientation.add(b, orientation_bar);

@@ -36,7 +36,7 @@ pub(crate) struct Sums<'a, L: Lane> {
     w: &'a mut [Motion<L>],
     a: &'a mut [Motion<L>],
     v_bar: &'a mut [Force<L>],
-    a_bar: &'a mut [Force<L>],
+    pub a_bar: &'a mut [Force<L>],
     force: &'a mut [Force<L>],
 }
 
@@ -60,7 +60,12 @@ impl<'a, L: Lane> Sums<'a, L> {
 
 /// (A_bar, V_bar, F) of one body
 #[kernel]
-fn body_bars<R: Real>(i: Inertia<R>, v: Motion<R>, a: Motion<R>, w: Motion<R>) -> (Force<R>, Force<R>, Force<R>) {
+fn body_bars<R: Real>(
+    i: Inertia<R>,
+    v: Motion<R>,
+    a: Motion<R>,
+    w: Motion<R>,
+) -> (Force<R>, Force<R>, Force<R>) {
     let momentum = i * v;
     let u = cross_motion(v, w);
     (i * w, -(cross_force(w, momentum) + i * u), i * a + cross_force(v, momentum))
@@ -274,4 +279,3 @@ fn turned<L: Lane>(
     bars.q.add(at + 2, bar.y);
     bars.q.add(at + 3, bar.z);
 }
-

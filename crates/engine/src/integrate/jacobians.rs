@@ -136,7 +136,12 @@ impl Jacobians {
     }
 
     /// Sets what was prepared from the params of one world.
-    pub fn set_prepared(&mut self, world: usize, buffer: BufferUse, values: &[f64]) -> Result<(), AccessError> {
+    pub fn set_prepared(
+        &mut self,
+        world: usize,
+        buffer: BufferUse,
+        values: &[f64],
+    ) -> Result<(), AccessError> {
         self.write(world, buffer, values)
     }
 

@@ -35,7 +35,9 @@ impl Sparsity {
         let mut longest = vec![0; colours.iter().map(|c| c + 1).max().unwrap_or(0)];
         (0..n).for_each(|j| longest[colours[j]] = numbers[j].max(longest[colours[j]]));
         let mut first_direction = vec![0];
-        longest.iter().for_each(|count| first_direction.push(first_direction[first_direction.len() - 1] + count));
+        longest
+            .iter()
+            .for_each(|count| first_direction.push(first_direction[first_direction.len() - 1] + count));
         let mut sparsity = Sparsity {
             size: first[n],
             starts: vec![0],

@@ -46,7 +46,8 @@ struct World {
 impl<S: Parts> Scratch<S> {
     /// `most`: the most numbers that a state, control or params of one world have.
     pub fn new(unknowns: usize, worlds: usize, state: usize, most: usize) -> Self {
-        let (worlds, state, most) = if unknowns > 0 { (worlds, state, most.max(2 * state)) } else { (0, 0, 0) };
+        let (worlds, state, most) =
+            if unknowns > 0 { (worlds, state, most.max(2 * state)) } else { (0, 0, 0) };
         Scratch {
             z: vec![S::default(); unknowns],
             from: vec![0.0; unknowns],
@@ -196,8 +197,8 @@ impl<S: Parts> Stepper<S> {
                     jacobians.solve(world, &mut n.step[range.clone()]);
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
-                    let (x, v) =
-                        self.state[world * self.state_len..(world + 1) * self.state_len].split_at(self.positions);
+                    let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]
+                        .split_at(self.positions);
                     let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
                     let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
                     if step <= ROUNDINGS * S::EPSILON * scale {

@@ -136,7 +136,11 @@ pub fn worlds() -> Vec<World> {
         world(
             "robots and particles",
             false,
-            Scene { robots: vec![robots::arm(), robots::chain("box", &[Free])], springs: vec![springs()], ..chain() },
+            Scene {
+                robots: vec![robots::arm(), robots::chain("box", &[Free])],
+                springs: vec![springs()],
+                ..chain()
+            },
         ),
     ]);
     worlds

@@ -140,7 +140,12 @@ pub fn arm() -> Robot {
         motor("torque", Transmission::Joint { joint: 0, gear: vec![1.5] }, [1.0, 0.0, 0.0], [0.0; 3]),
         motor("servo", Transmission::Joint { joint: 1, gear: vec![0.8] }, [4.0, 0.0, 0.0], [0.0, -4.0, -0.5]),
         motor("pull", Transmission::Tendon { tendon: 0, gear: 1.2 }, [2.0, 0.3, 0.1], [0.1, -0.4, -0.2]),
-        motor("gimbal", Transmission::Joint { joint: 3, gear: vec![0.5, -0.3, 0.2] }, [1.0, 0.0, 0.2], [0.0; 3]),
+        motor(
+            "gimbal",
+            Transmission::Joint { joint: 3, gear: vec![0.5, -0.3, 0.2] },
+            [1.0, 0.0, 0.2],
+            [0.0; 3],
+        ),
     ];
     arm.start.controls = vec![0.4, -0.3, 0.2, 0.6];
     arm

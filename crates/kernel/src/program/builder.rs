@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::buffer::{Buffer, BufferInfo, Constant, Indices, Memory, Role};
-use super::error::BuildError;
 use super::by_hand::{ByHand, Operation};
+use super::error::BuildError;
 use super::operation::{Count, Erased};
 use super::plan::TableRef;
 use super::table::{Forest, Table};

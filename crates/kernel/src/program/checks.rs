@@ -19,7 +19,9 @@ pub fn check(
 ) -> Result<(), BuildError> {
     let mut writers: Vec<Option<String>> = buffers
         .iter()
-        .map(|b| (!matches!(b.role, Role::Computed | Role::Memory)).then(|| format!("its caller ({:?})", b.role)))
+        .map(|b| {
+            (!matches!(b.role, Role::Computed | Role::Memory)).then(|| format!("its caller ({:?})", b.role))
+        })
         .collect();
     for k in in_order(roles) {
         let info = stages[k].info();

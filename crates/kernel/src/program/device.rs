@@ -6,9 +6,9 @@ mod text;
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, Role};
+use super::by_hand::{read, write};
 use super::error::AccessError;
 use super::layout::{Layout, extent};
-use super::by_hand::{read, write};
 use super::table::Table;
 use super::{List, Program};
 use crate::cuda::{Arguments, Compile, Device, Error, Graph, Memory, Module, Plain, Shape};

@@ -7,9 +7,9 @@ mod state;
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
+use super::by_hand::{read, write};
 use super::error::AccessError;
 use super::layout::{Layout, layouts};
-use super::by_hand::{read, write};
 use super::operation::Scalar;
 use super::plan::{Context, Machine, Pass, PassPlan, held};
 use super::planner::DeviceKind;

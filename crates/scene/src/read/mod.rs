@@ -99,7 +99,18 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
     let forces = world::forces(root, &names)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
-    Ok(Scene { name, description, world, springs, forces, actuators, ground, simulation, particles, robots: Vec::new() })
+    Ok(Scene {
+        name,
+        description,
+        world,
+        springs,
+        forces,
+        actuators,
+        ground,
+        simulation,
+        particles,
+        robots: Vec::new(),
+    })
 }
 
 /// The file's name without its ending: what a scene without a name is called.

@@ -23,7 +23,13 @@ impl<S: Scalar> Workspace<S> {
             .buffers
             .iter()
             .enumerate()
-            .filter(|(b, info)| if bars { inner.outputs.contains(b) } else { !matches!(info.role, Role::Computed | Role::Memory) })
+            .filter(|(b, info)| {
+                if bars {
+                    inner.outputs.contains(b)
+                } else {
+                    !matches!(info.role, Role::Computed | Role::Memory)
+                }
+            })
             .map(|(b, _)| ("the caller".to_owned(), b))
             .collect();
         let infos: Vec<_> = inner.stages.iter().map(|s| s.info()).collect();

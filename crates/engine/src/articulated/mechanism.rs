@@ -1,0 +1,476 @@
+//! A robot on its own: kinematics and dynamics at a state, without steps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{BufferUse, Scalar};
+use pullback_scene::robot;
+
+use super::bodies::{Bodies, Moving};
+use super::derivatives::{Derivatives, Jacobians};
+use super::forward_dynamics::{Algorithm, ForwardDynamics};
+use super::inverse_dynamics::InverseDynamics;
+use super::{Inputs, Prepared, Robot, Slots};
+use crate::error::Error;
+use crate::names::{Block, Layout, Params, Quantity};
+use crate::step::{declare_all, ranges};
+
+/// What a mechanism is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Forward(Algorithm),
+    Inverse,
+    Jacobians,
+    Bodies,
+}
+
+/// A program for one task, and its memory.
+struct Runner<S: Scalar> {
+    workspace: Workspace<S>,
+    q: Buffer<f64>,
+    v: Buffer<f64>,
+    /// Forces or accelerations that are given.
+    given: Option<Buffer<f64>>,
+    /// Forces or accelerations that come out.
+    out: Option<Buffer<f64>>,
+    jacobians: Option<Jacobians>,
+    moving: Option<Moving>,
+    prepared: Vec<(BufferUse, usize)>,
+    /// Armature and gravity, which are read as they are.
+    armature: Buffer<f64>,
+    gravity: Buffer<Vec3>,
+}
+
+/// A robot on its own: kinematics and dynamics at a state, for one world or many of a batch, without steps.
+///
+/// Positions and velocities are in the order of [`Tree`](super::Tree). Forces are those on the degrees of freedom;
+/// springs, dampers and motors are not in it: they are forces, too.
+///
+/// ```
+/// use pullback_engine::articulated::Mechanism;
+/// use pullback_scene::robot::{Body, Inertial, Joint, JointKind, Placement, Robot};
+///
+/// // A pendulum: 2 kg at 0.5 m below a hinge along y.
+/// let inertial = Inertial { mass: 2.0, center: [0.0, 0.0, -0.5], inertia: [0.0; 6] };
+/// let bodies = vec![Body { name: "bob".into(), parent: None, placement: Placement::default(), inertial }];
+/// let joints = vec![Joint::new("hinge", 0, JointKind::Hinge, [0.0, 1.0, 0.0])];
+/// let robot = Robot { name: "pendulum".into(), bodies, joints, ..Robot::default() };
+///
+/// let mut pendulum = Mechanism::<f64>::new(&robot)?;
+/// let a = pendulum.forward_dynamics(&[0.3], &[0.0], &[0.0])?;
+/// assert!((a[0] + 9.81 / 0.5 * 0.3f64.sin()).abs() < 1e-12);
+/// let tau = pendulum.inverse_dynamics(&[0.3], &[0.0], &a)?;
+/// assert!(tau[0].abs() < 1e-12);
+/// # Ok::<(), pullback_engine::Error>(())
+/// ```
+pub struct Mechanism<S: Scalar = f64> {
+    robot: Robot,
+    layout: Arc<Layout>,
+    params: Vec<f64>,
+    worlds: usize,
+    options: RunOptions,
+    preparation: Workspace<S>,
+    raw: Vec<(BufferUse, usize)>,
+    prepared: Vec<(BufferUse, usize)>,
+    made: Vec<Vec<S>>,
+    runners: Vec<(Task, Runner<S>)>,
+}
+
+/// Cotangents of forward or inverse dynamics.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DynamicsBars {
+    /// Of positions, as they are stored.
+    pub positions: Vec<f64>,
+    /// Of velocities.
+    pub velocities: Vec<f64>,
+    /// Of the forces, or accelerations, that were given.
+    pub given: Vec<f64>,
+    /// Of the params, in the order of [`Mechanism::params`].
+    pub params: Vec<f64>,
+}
+
+/// Jacobians of accelerations, nv × nv, row by row: positions count by their tangents.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DynamicsJacobians {
+    /// The accelerations.
+    pub acceleration: Vec<f64>,
+    /// ∂a/∂q.
+    pub by_position: Vec<f64>,
+    /// ∂a/∂v.
+    pub by_velocity: Vec<f64>,
+    /// ∂a/∂τ = M⁻¹.
+    pub by_force: Vec<f64>,
+}
+
+impl<S: Scalar> Mechanism<S> {
+    /// One world.
+    pub fn new(robot: &robot::Robot) -> Result<Self, Error> {
+        Self::batch(robot, 1, RunOptions::default())
+    }
+
+    /// Several worlds with the same params, and how they run.
+    pub fn batch(robot: &robot::Robot, worlds: usize, options: RunOptions) -> Result<Self, Error> {
+        let robot = Robot::new(robot)?;
+        let gravity = robot.description().options.gravity.unwrap_or([0.0, 0.0, -9.81]);
+        let quantity = Quantity::new("m/s²", "acceleration of gravity");
+        let mut blocks = vec![Block::vector("gravity", gravity, quantity)];
+        blocks.extend(robot.params());
+        let layout = Layout::new(blocks);
+        let mut p = Program::builder();
+        let mut slots = HashMap::new();
+        let raw = declare_all(&mut p, &layout, &mut slots, true);
+        let made = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        let prepared = made.uses(&p);
+        made.output(&mut p);
+        let mut mechanism = Mechanism {
+            params: layout.values(),
+            preparation: p.finish()?.workspace(RunOptions::default()),
+            made: prepared.iter().map(|(_, len)| vec![S::default(); *len]).collect(),
+            raw,
+            prepared,
+            robot,
+            layout,
+            worlds,
+            options,
+            runners: Vec::new(),
+        };
+        mechanism.set_params(&mechanism.params.clone())?;
+        Ok(mechanism)
+    }
+
+    /// The robot.
+    pub fn robot(&self) -> &Robot {
+        &self.robot
+    }
+
+    /// Its params: gravity, and those of bodies and joints.
+    pub fn params(&self) -> Params {
+        let mut params = Params::new(&self.layout);
+        params.values_mut().copy_from_slice(&self.params);
+        params
+    }
+
+    /// Sets all params.
+    pub fn set_params(&mut self, params: &[f64]) -> Result<(), Error> {
+        length("params", params, self.layout.len())?;
+        self.params.copy_from_slice(params);
+        for (buffer, range) in ranges(&self.raw) {
+            let numbers: Vec<S> = params[range].iter().map(|x| S::from_f64(*x)).collect();
+            self.preparation.write_numbers(0, buffer, &numbers)?;
+        }
+        self.preparation.forward();
+        for ((buffer, _), made) in self.prepared.iter().zip(&mut self.made) {
+            self.preparation.read_numbers_into(0, *buffer, made)?;
+        }
+        for k in 0..self.runners.len() {
+            self.give_params(k)?;
+        }
+        Ok(())
+    }
+
+    fn give_params(&mut self, k: usize) -> Result<(), Error> {
+        let runner = &mut self.runners[k].1;
+        let block =
+            |key: &str| self.layout.ranges().find(|(block, _)| block.key == key).map(|(_, range)| range);
+        let of = |range: Option<std::ops::Range<usize>>| -> Vec<S> {
+            self.params[range.unwrap_or(0..0)].iter().map(|x| S::from_f64(*x)).collect()
+        };
+        let armature = of(block(&format!("{}.armature", self.robot.name())));
+        let gravity = of(block("gravity"));
+        for world in 0..self.worlds {
+            for ((buffer, _), made) in runner.prepared.iter().zip(&self.made) {
+                runner.workspace.write_numbers(world, *buffer, made)?;
+            }
+            runner.workspace.write_numbers(world, runner.armature, &armature)?;
+            runner.workspace.write_numbers(world, runner.gravity, &gravity)?;
+        }
+        Ok(())
+    }
+
+    /// The runner of a task, made when it is first asked for.
+    fn runner(&mut self, task: Task) -> Result<usize, Error> {
+        if let Some(k) = self.runners.iter().position(|(t, _)| *t == task) {
+            return Ok(k);
+        }
+        let tree = self.robot.tree.clone();
+        let mut p = Program::builder();
+        let (q, v) = (p.input("q", tree.positions()), p.input("v", tree.velocities()));
+        let bodies = tree.node_of_body.len();
+        let prepared = Prepared {
+            placements: p.parameter("placements", tree.nodes.len()),
+            inertias: p.parameter("inertias", tree.nodes.len()),
+            bodies: p.parameter("bodies", bodies),
+        };
+        let armature = p.parameter("armature", self.robot.description().joints.len());
+        let gravity = p.parameter("gravity", 1);
+        let Prepared { placements, inertias, .. } = prepared;
+        let inputs = Inputs { q, v, placements, inertias, armature, gravity };
+        let given = (task != Task::Bodies).then(|| p.input::<f64>("given", tree.velocities()));
+        let (mut out, mut jacobians, mut moving) = (None, None, None);
+        match (task, given) {
+            (Task::Forward(algorithm), Some(tau)) => {
+                out = Some(ForwardDynamics::add(&mut p, "acceleration", (&tree, algorithm), inputs, tau));
+            }
+            (Task::Inverse, Some(a)) => out = Some(InverseDynamics::add(&mut p, "force", &tree, inputs, a)),
+            (Task::Jacobians, Some(tau)) => {
+                jacobians = Some(Derivatives::add(&mut p, "acceleration", &tree, inputs, tau));
+            }
+            (Task::Bodies, _) | (_, None) => {
+                let frames = (placements, prepared.bodies);
+                moving = Some(Bodies::add(&mut p, "body", &tree, (q, v), frames));
+            }
+        }
+        out.into_iter().for_each(|out| p.output(out));
+        if let Some(j) = jacobians {
+            [j.acceleration, j.by_position, j.by_velocity, j.by_force].map(|buffer| p.output(buffer));
+        }
+        if let Some(moving) = moving {
+            p.output(moving.poses);
+            p.output(moving.motions);
+        }
+        let prepared = prepared.uses(&p);
+        let program = p.finish()?;
+        let workspace = match self.worlds {
+            1 => program.workspace(self.options),
+            n => program.batch(n, self.options),
+        };
+        let runner = Runner { workspace, q, v, given, out, jacobians, moving, prepared, armature, gravity };
+        self.runners.push((task, runner));
+        self.give_params(self.runners.len() - 1)?;
+        Ok(self.runners.len() - 1)
+    }
+
+    /// Sets positions, velocities and what is given, of all worlds one after the other, and runs.
+    fn run(&mut self, task: Task, q: &[S], v: &[S], given: &[S]) -> Result<usize, Error> {
+        let k = self.runner(task)?;
+        let (nq, nv) = (self.robot.tree.positions(), self.robot.tree.velocities());
+        length("positions", q, nq * self.worlds)?;
+        length("velocities", v, nv * self.worlds)?;
+        let runner = &mut self.runners[k].1;
+        for world in 0..self.worlds {
+            runner.workspace.write_numbers(world, runner.q, &q[world * nq..(world + 1) * nq])?;
+            runner.workspace.write_numbers(world, runner.v, &v[world * nv..(world + 1) * nv])?;
+        }
+        if let Some(buffer) = runner.given {
+            length("forces or accelerations", given, nv * self.worlds)?;
+            for world in 0..self.worlds {
+                runner.workspace.write_numbers(world, buffer, &given[world * nv..(world + 1) * nv])?;
+            }
+        }
+        runner.workspace.forward();
+        Ok(k)
+    }
+
+    fn read(&self, k: usize, buffer: impl Into<BufferUse> + Copy, out: &mut [S]) -> Result<(), Error> {
+        let len = out.len() / self.worlds;
+        for (world, out) in out.chunks_exact_mut(len.max(1)).enumerate() {
+            self.runners[k].1.workspace.read_numbers_into(world, buffer.into(), out)?;
+        }
+        Ok(())
+    }
+
+    /// Accelerations from forces, into `out`; nothing is allocated after the first call.
+    pub fn forward_dynamics_into(
+        &mut self,
+        algorithm: Algorithm,
+        (q, v, tau): (&[S], &[S], &[S]),
+        out: &mut [S],
+    ) -> Result<(), Error> {
+        length("accelerations", out, self.robot.tree.velocities() * self.worlds)?;
+        let k = self.run(Task::Forward(algorithm), q, v, tau)?;
+        match self.runners[k].1.out {
+            Some(buffer) => self.read(k, buffer, out),
+            None => Ok(()),
+        }
+    }
+
+    /// Forces from accelerations, into `out`; nothing is allocated after the first call.
+    pub fn inverse_dynamics_into(
+        &mut self,
+        (q, v, a): (&[S], &[S], &[S]),
+        out: &mut [S],
+    ) -> Result<(), Error> {
+        length("forces", out, self.robot.tree.velocities() * self.worlds)?;
+        let k = self.run(Task::Inverse, q, v, a)?;
+        match self.runners[k].1.out {
+            Some(buffer) => self.read(k, buffer, out),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the pullback of what was computed last by [`Mechanism::forward_dynamics_into`], from cotangents of the
+    /// accelerations; those of params add up inside. Nothing is allocated.
+    pub fn pull_forward_dynamics(&mut self, algorithm: Algorithm, out_bar: &[S]) -> Result<(), Error> {
+        let k = self.runner(Task::Forward(algorithm))?;
+        self.pull(k, out_bar)
+    }
+
+    fn pull(&mut self, k: usize, out_bar: &[S]) -> Result<(), Error> {
+        let nv = self.robot.tree.velocities();
+        length("cotangents", out_bar, nv * self.worlds)?;
+        let runner = &mut self.runners[k].1;
+        if let Some(out) = runner.out {
+            for world in 0..self.worlds {
+                runner.workspace.seed_numbers(world, out, &out_bar[world * nv..(world + 1) * nv])?;
+            }
+        }
+        runner.workspace.pullback();
+        Ok(())
+    }
+
+    /// Runs the Jacobians; nothing is allocated after the first call. [`Mechanism::jacobians`] returns them.
+    pub fn run_jacobians(&mut self, q: &[S], v: &[S], tau: &[S]) -> Result<(), Error> {
+        self.run(Task::Jacobians, q, v, tau).map(|_| ())
+    }
+}
+
+impl Mechanism<f64> {
+    /// Accelerations [rad/s² or m/s²] from forces on the degrees of freedom [N·m or N].
+    pub fn forward_dynamics(&mut self, q: &[f64], v: &[f64], tau: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; self.robot.tree.velocities() * self.worlds];
+        self.forward_dynamics_into(Algorithm::Fastest, (q, v, tau), &mut out)?;
+        Ok(out)
+    }
+
+    /// Forces on the degrees of freedom [N·m or N] from accelerations [rad/s² or m/s²].
+    pub fn inverse_dynamics(&mut self, q: &[f64], v: &[f64], a: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; self.robot.tree.velocities() * self.worlds];
+        self.inverse_dynamics_into((q, v, a), &mut out)?;
+        Ok(out)
+    }
+
+    /// The mass matrix, row by row, of one world: forces that unit accelerations take.
+    pub fn mass_matrix(&mut self, q: &[f64]) -> Result<Vec<f64>, Error> {
+        let n = self.robot.tree.velocities();
+        let rest = vec![0.0; n];
+        let (gravity, mut still) = (self.params.clone(), self.params.clone());
+        still[..3].fill(0.0);
+        self.set_params(&still)?;
+        let mut m = vec![0.0; n * n];
+        for j in 0..n {
+            let mut a = rest.clone();
+            a[j] = 1.0;
+            let column = self.inverse_dynamics(q, &rest, &a)?;
+            (0..n).for_each(|i| m[i * n + j] = column[i]);
+        }
+        self.set_params(&gravity)?;
+        Ok(m)
+    }
+
+    /// Cotangents of everything that forward dynamics depends on, from those of accelerations.
+    pub fn forward_dynamics_pullback(
+        &mut self,
+        (q, v, tau): (&[f64], &[f64], &[f64]),
+        a_bar: &[f64],
+    ) -> Result<DynamicsBars, Error> {
+        self.bars(Task::Forward(Algorithm::Fastest), (q, v, tau), a_bar)
+    }
+
+    /// Cotangents of everything that inverse dynamics depends on, from those of forces.
+    pub fn inverse_dynamics_pullback(
+        &mut self,
+        (q, v, a): (&[f64], &[f64], &[f64]),
+        tau_bar: &[f64],
+    ) -> Result<DynamicsBars, Error> {
+        self.bars(Task::Inverse, (q, v, a), tau_bar)
+    }
+
+    fn bars(
+        &mut self,
+        task: Task,
+        (q, v, given): (&[f64], &[f64], &[f64]),
+        out_bar: &[f64],
+    ) -> Result<DynamicsBars, Error> {
+        let k = self.run(task, q, v, given)?;
+        self.runners[k].1.workspace.clear_parameters();
+        self.pull(k, out_bar)?;
+        let runner = &self.runners[k].1;
+        let mut bars = DynamicsBars {
+            positions: vec![0.0; q.len()],
+            velocities: vec![0.0; v.len()],
+            given: vec![0.0; given.len()],
+            params: vec![0.0; self.layout.len()],
+        };
+        runner.workspace.bar_numbers_into(0, runner.q, &mut bars.positions)?;
+        runner.workspace.bar_numbers_into(0, runner.v, &mut bars.velocities)?;
+        if let Some(buffer) = runner.given {
+            runner.workspace.bar_numbers_into(0, buffer, &mut bars.given)?;
+        }
+        for ((from, len), (to, _)) in runner.prepared.iter().zip(&self.prepared) {
+            let mut numbers = vec![0.0; *len];
+            runner.workspace.bar_numbers_into(0, *from, &mut numbers)?;
+            self.preparation.seed_numbers(0, *to, &numbers)?;
+        }
+        self.preparation.clear_parameters();
+        self.preparation.pullback();
+        for (buffer, range) in ranges(&self.raw) {
+            self.preparation.bar_numbers_into(0, buffer, &mut bars.params[range])?;
+        }
+        let armature = format!("{}.armature", self.robot.name());
+        for (block, range) in self.layout.ranges() {
+            let from = match block.key.as_str() {
+                "gravity" => runner.gravity.into(),
+                key if key == armature => runner.armature.into(),
+                _ => continue,
+            };
+            let from: BufferUse = from;
+            runner.workspace.bar_numbers_into(0, from, &mut bars.params[range])?;
+        }
+        Ok(bars)
+    }
+
+    /// Accelerations and their full Jacobians in one call, of one world.
+    pub fn jacobians(&mut self, q: &[f64], v: &[f64], tau: &[f64]) -> Result<DynamicsJacobians, Error> {
+        let k = self.run(Task::Jacobians, q, v, tau)?;
+        let Some(j) = self.runners[k].1.jacobians else { return Ok(DynamicsJacobians::default()) };
+        let n = self.robot.tree.velocities();
+        let read = |buffer: Buffer<f64>, len: usize| -> Result<Vec<f64>, Error> {
+            let mut out = vec![0.0; len];
+            self.read(k, buffer, &mut out)?;
+            Ok(out)
+        };
+        Ok(DynamicsJacobians {
+            acceleration: read(j.acceleration, n)?,
+            by_position: read(j.by_position, n * n)?,
+            by_velocity: read(j.by_velocity, n * n)?,
+            by_force: read(j.by_force, n * n)?,
+        })
+    }
+
+    /// Where every body is (world_from_body), and how it moves: angular velocity [rad/s], and velocity of its origin [m/s],
+    /// both in world axes; of one world.
+    pub fn bodies(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<(Pose, Motion)>, Error> {
+        let k = self.run(Task::Bodies, q, v, &[])?;
+        let runner = &self.runners[k].1;
+        let Some(moving) = runner.moving else { return Ok(Vec::new()) };
+        let (poses, motions) = (runner.workspace.read(moving.poses), runner.workspace.read(moving.motions));
+        Ok(poses.into_iter().zip(motions).collect())
+    }
+
+    /// The Jacobian of a body's velocity by the velocities of joints, 6 × nv row by row: velocity of its origin, then angular
+    /// velocity, in world axes.
+    pub fn body_jacobian(&mut self, q: &[f64], body: usize) -> Result<Vec<f64>, Error> {
+        let n = self.robot.tree.velocities();
+        let mut jacobian = vec![0.0; 6 * n];
+        for j in 0..n {
+            let mut v = vec![0.0; n];
+            v[j] = 1.0;
+            let bodies = self.bodies(q, &v)?;
+            let Some((_, m)) = bodies.get(body) else {
+                let wanted = "a body of the robot";
+                return Err(Error::Scheme { what: "the body", found: body.to_string(), wanted });
+            };
+            let column = [m.linear.x, m.linear.y, m.linear.z, m.angular.x, m.angular.y, m.angular.z];
+            (0..6).for_each(|i| jacobian[i * n + j] = column[i]);
+        }
+        Ok(jacobian)
+    }
+}
+
+fn length<T>(what: &'static str, numbers: &[T], wanted: usize) -> Result<(), Error> {
+    if numbers.len() == wanted {
+        return Ok(());
+    }
+    Err(Error::Length { what, wanted, found: numbers.len() })
+}

@@ -3,6 +3,9 @@
 //! A [`Robot`] is plain data, whether it was read from URDF, MJCF or a scene file, or built in code. Poses are those of
 //! child frames in parent frames; all lists have a fixed order, and everything is named.
 
+mod loose;
+mod state;
+
 use std::path::PathBuf;
 
 /// A tree (or several) of rigid bodies.
@@ -11,7 +14,8 @@ pub struct Robot {
     /// What it is called.
     pub name: String,
     /// Loose bodies, one or several of a kind: they are called by the robot's name (`ball`, `cubes[3]`) instead of
-    /// `robot.body`, and each has one free joint.
+    /// `robot.body`, and each has one free joint. That whole name is the name of the body and of its joint, and body i
+    /// has joint i.
     pub loose: bool,
     /// The bodies, each after its parent.
     pub bodies: Vec<Body>,
@@ -362,6 +366,28 @@ impl Joint {
             speed: None,
             mimic: None,
         }
+    }
+}
+
+impl Shape {
+    /// A grey shape at the origin of the world that touches others, with the coefficients of friction that MJCF has by
+    /// default.
+    pub fn new(geometry: Geometry) -> Self {
+        Self {
+            name: String::new(),
+            body: None,
+            placement: Placement::default(),
+            geometry,
+            collides: true,
+            friction: [1.0, 0.005, 0.0001],
+            color: [0.5, 0.5, 0.5, 1.0],
+        }
+    }
+
+    /// The same shape on a body, with its middle at a point of the body [m].
+    #[must_use]
+    pub fn around(self, body: usize, point: [f64; 3]) -> Self {
+        Self { body: Some(body), placement: Placement { position: point, ..Placement::default() }, ..self }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::robot::{joint, part};
 use super::scene::no_particle;
 use super::{Number, count};
 use crate::error::Invalid;
@@ -114,18 +115,28 @@ fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
             if *particle >= count {
                 return Err(no_particle(of("of"), *particle, count));
             }
-            if *axes == [false; 3] {
-                return Err(Invalid::new(
-                    of("axes"),
-                    "no axis counts",
-                    "name at least one of `x`, `y` and `z`",
-                ));
-            }
-            Number::any("target", "").check_vector(&of("target"), target)
+            aim(path, target, axes)
+        }
+        LossKind::PartPosition { of: what, target, axes } | LossKind::PartVelocity { of: what, target, axes } => {
+            part(&of("of"), scene, *what)?;
+            aim(path, target, axes)
+        }
+        LossKind::Joint { robot, joint: index, target } => {
+            joint(&of("of"), scene, *robot, *index)?;
+            Number::any("target", "").check(&of("target"), *target)
         }
         LossKind::Trajectory { data, tracks, .. } => trajectory(&of("data"), data, tracks, &term.at, count),
         LossKind::Effort { actuator } => effort(path, scene, actuator, &term.at),
     }
+}
+
+/// Where something should be, along which axes.
+fn aim(path: &str, target: &[f64; 3], axes: &[bool; 3]) -> Checked {
+    if *axes == [false; 3] {
+        let fix = "name at least one of `x`, `y` and `z`";
+        return Err(Invalid::new(format!("{path}.axes"), "no axis counts", fix));
+    }
+    Number::any("target", "").check_vector(&format!("{path}.target"), target)
 }
 
 fn steps(path: &str, at: &When, steps: usize) -> Checked {

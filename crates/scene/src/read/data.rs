@@ -50,7 +50,7 @@ pub(super) fn read(
 }
 
 /// The path of a file in the folder of the scene or below it: a scene from elsewhere reads nothing else.
-fn inside(node: &Node<'_>, name: &str, folder: &Path) -> Result<PathBuf, Invalid> {
+pub(super) fn inside(node: &Node<'_>, name: &str, folder: &Path) -> Result<PathBuf, Invalid> {
     let below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || !Path::new(name).components().all(below) {
         let what = format!("{} is not in the folder of this file", words::quoted(name));

@@ -1,0 +1,179 @@
+//! `[[robots]]`: from a file, or written out.
+
+mod joint;
+mod motor;
+mod start;
+
+use super::Fault;
+use super::data::inside;
+use super::node::{Keys, Node, Table};
+use super::shape;
+use crate::error::{Error, Invalid};
+use crate::names;
+use crate::robot::{Base, Body, Frame, Load, Robot, Shape};
+use crate::source::Source;
+use crate::words;
+
+const KEYS: Keys = &[
+    ("name", "name = \"arm\""),
+    ("file", "file = \"arm.urdf\""),
+    ("base", "base = \"fixed\""),
+    ("lenient", "lenient = true"),
+    ("allow", "allow = [\"../meshes\"]"),
+    ("position", "position = [0, 0, 1]"),
+    ("orientation", "orientation = [1, 0, 0, 0]"),
+    ("keyframe", "keyframe = \"home\""),
+    ("positions", "positions = { elbow = 0.5 }"),
+    ("velocities", "velocities = { elbow = 0.1 }"),
+    ("controls", "controls = { motor = 1.0 }"),
+    ("bodies", "[[robots.bodies]]"),
+    ("joints", "[[robots.joints]]"),
+    ("tendons", "[[robots.tendons]]"),
+    ("motors", "[[robots.motors]]"),
+    ("frames", "[[robots.frames]]"),
+    ("shapes", "[[robots.shapes]]"),
+];
+
+const BODY_KEYS: Keys = &[
+    ("name", "name = \"hand\""),
+    ("parent", "parent = \"arm\""),
+    ("position", "position = [0, 0, 1]"),
+    ("orientation", "orientation = [1, 0, 0, 0]"),
+    ("mass", "mass = 0.2"),
+    ("density", "density = 1000"),
+    ("center", "center = [0, 0, 0]"),
+    ("inertia", "inertia = [1, 2, 3]"),
+    ("shape", "shape = { box = [0.1, 0.1, 0.1] }"),
+    ("collides", "collides = true"),
+    ("friction", "friction = 0.5"),
+    ("color", "color = [1, 0, 0, 1]"),
+];
+
+const FRAME_KEYS: Keys = &[
+    ("name", "name = \"tool\""),
+    ("body", "body = \"hand\""),
+    ("position", "position = [0, 0, 1]"),
+    ("orientation", "orientation = [1, 0, 0, 0]"),
+];
+
+const SHAPE_KEYS: Keys = &[
+    ("name", "name = \"finger\""),
+    ("body", "body = \"hand\""),
+    ("position", "position = [0, 0, 1]"),
+    ("orientation", "orientation = [1, 0, 0, 0]"),
+    ("shape", "shape = { box = [0.1, 0.1, 0.1] }"),
+    ("collides", "collides = true"),
+    ("friction", "friction = 0.5"),
+    ("color", "color = [1, 0, 0, 1]"),
+];
+
+/// Reads a robot, and the files that it names; their warnings are added to `warnings`.
+pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {
+    let table = node.table(KEYS)?;
+    let mut robot = match table.need_one_of(&["file", "bodies"])? {
+        "file" => from_file(&table, source, warnings)?,
+        _ => inline(&table)?,
+    };
+    if let Some(name) = table.optional("name", |it| it.text())? {
+        robot.name = name.to_owned();
+    }
+    robot.tendons.extend(table.sections("tendons", |node| motor::tendon(node, &robot))?);
+    robot.motors.extend(table.sections("motors", |node| motor::read(node, &robot))?);
+    robot.frames.extend(table.sections("frames", |node| frame(node, &robot))?);
+    robot.shapes.extend(table.sections("shapes", |node| shape_of(node, &robot))?);
+    robot.place(&shape::placement(&table)?);
+    start::read(&table, &mut robot)?;
+    Ok(robot)
+}
+
+fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {
+    table.refuse("a robot of a file", &["joints"])?;
+    let bases = [("fixed", Base::Fixed), ("free", Base::Free)];
+    let folder = |node: &Node<'_>| Ok::<_, Invalid>(source.folder().join(node.text()?));
+    let load = Load {
+        lenient: table.optional("lenient", |it| it.yes())?.unwrap_or(false),
+        allow: table.optional("allow", |it| it.items("a list of folders", folder))?.unwrap_or_default(),
+        base: table.optional("base", |it| it.choose("base", &bases))?.unwrap_or_default(),
+        ..Load::default()
+    };
+    let node = table.need("file")?;
+    let file = inside(&node, node.text()?, source.folder())?;
+    let loaded = Robot::load(file, &load).map_err(Fault::Elsewhere)?;
+    warnings.extend(loaded.warnings);
+    Ok(loaded.robot)
+}
+
+fn inline(table: &Table<'_>) -> Result<Robot, Invalid> {
+    table.refuse("a robot without `file`", &["base", "lenient", "allow", "keyframe"])?;
+    let mut robot = Robot { name: table.name()?, ..Robot::default() };
+    table.sections("bodies", |node| body(node, &mut robot))?;
+    robot.joints = joint::all(table, &robot)?;
+    Ok(robot)
+}
+
+/// The name of a part of a robot, which is behind the robot's name and a dot.
+fn name(table: &Table<'_>) -> Result<String, Invalid> {
+    let name = table.name()?;
+    names::legal(&name).map_err(|invalid| table.invalid("name", invalid.what, invalid.fix))?;
+    Ok(name)
+}
+
+/// Adds a body, and its shape.
+fn body(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
+    let table = node.table(BODY_KEYS)?;
+    let name = name(&table)?;
+    let parent = table.optional("parent", |it| parent(it, robot))?;
+    let placement = shape::placement(&table)?;
+    let solid = shape::solid(&table)?;
+    let inertial = solid.as_ref().map(|solid| solid.inertial).unwrap_or_default();
+    if let Some(shape) = solid.and_then(|solid| solid.shape) {
+        robot.shapes.push(shape.around(robot.bodies.len(), inertial.center));
+    }
+    robot.bodies.push(Body { name, parent, placement, inertial });
+    Ok(())
+}
+
+/// The parent of a body is one that stands before it.
+fn parent(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
+    let name = node.text()?;
+    robot.bodies.iter().position(|body| body.name == name).ok_or_else(|| {
+        let names: Vec<&str> = robot.bodies.iter().map(|body| body.name.as_str()).collect();
+        let what = format!("there is no body {} before this one", words::quoted(name));
+        let fix = match names.as_slice() {
+            [] => "write the parent's section first; a body without `parent` hangs from the world".into(),
+            names => words::suggest(name, names, format!("the bodies before it are {}", words::list(names))),
+        };
+        node.invalid(what, fix)
+    })
+}
+
+/// The body of a name.
+fn body_of(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
+    let bodies: Vec<(&str, usize)> = robot.bodies.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
+    node.choose("body", &bodies)
+}
+
+/// The joint of a name.
+fn joint_of(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
+    let joints: Vec<(&str, usize)> = robot.joints.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
+    node.choose("joint", &joints)
+}
+
+fn frame(node: &Node<'_>, robot: &Robot) -> Result<Frame, Invalid> {
+    let table = node.table(FRAME_KEYS)?;
+    Ok(Frame {
+        name: name(&table)?,
+        body: table.optional("body", |it| body_of(it, robot))?,
+        placement: shape::placement(&table)?,
+    })
+}
+
+fn shape_of(node: &Node<'_>, robot: &Robot) -> Result<Shape, Invalid> {
+    let table = node.table(SHAPE_KEYS)?;
+    let name = table.optional("name", |it| it.text())?.unwrap_or_default().to_owned();
+    let body = table.optional("body", |it| body_of(it, robot))?;
+    let placement = shape::placement(&table)?;
+    table.need("shape")?;
+    let shape = shape::shape(&table)?.ok_or_else(|| node.wrong("a shape"))?;
+    Ok(Shape { name, body, placement, ..shape })
+}

@@ -3,10 +3,27 @@
 //! A [`Robot`] is plain data, whether it was read from URDF, MJCF or a scene file, or built in code. Poses are those of
 //! child frames in parent frames; all lists have a fixed order, and everything is named.
 
+mod check;
+mod files;
+mod findings;
+mod geometry;
+mod inertial;
+mod load;
 mod loose;
+mod mesh;
+mod mjcf;
+pub mod orientation;
+mod placement;
 mod state;
+mod urdf;
+mod xml;
+mod xml_text;
 
 use std::path::PathBuf;
+
+pub use files::{Base, Load};
+pub use geometry::Amount;
+pub use load::Loaded;
 
 /// A tree (or several) of rigid bodies.
 #[derive(Clone, Debug, Default, PartialEq)]

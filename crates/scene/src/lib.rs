@@ -86,7 +86,9 @@ pub mod words;
 
 pub use error::{Error, Invalid, Position};
 pub use particles::Particles;
-pub use problem::{Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Variable, When};
+pub use problem::{
+    Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Variable, When,
+};
 pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
 pub use simulation::{Integrator, Memory, Simulation, Snapshots};

@@ -76,7 +76,8 @@ pub(crate) struct Names<'p> {
 impl<'p> Names<'p> {
     /// The names of particles.
     pub fn new(groups: &'p [Particles]) -> Self {
-        let group = |it: &'p Particles| Group { name: &it.name, indexed: it.indexed, count: it.positions.len() };
+        let group =
+            |it: &'p Particles| Group { name: &it.name, indexed: it.indexed, count: it.positions.len() };
         Self::of("particle", groups.iter().map(group))
     }
 

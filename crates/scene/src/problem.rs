@@ -103,7 +103,7 @@ impl LossTerm {
         Self { kind: LossKind::Joint { robot, joint, target }, at: When::End, weight: 1.0 }
     }
 
-    /// The forces of an actuator, over all steps.
+    /// The forces of an actuator, or the controls of a motor, over all steps.
     pub fn effort(actuator: impl Into<String>) -> Self {
         Self { kind: LossKind::Effort { actuator: actuator.into() }, at: When::Always, weight: 1.0 }
     }
@@ -168,9 +168,9 @@ pub enum LossKind {
         /// What the other columns are.
         tracks: Vec<Track>,
     },
-    /// Squared forces of an actuator.
+    /// Squared controls: forces of an actuator, or controls of a robot's motor.
     Effort {
-        /// The actuator's name.
+        /// The actuator's name; of a motor, `arm.lift`.
         actuator: String,
     },
 }

@@ -117,7 +117,8 @@ fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
             }
             aim(path, target, axes)
         }
-        LossKind::PartPosition { of: what, target, axes } | LossKind::PartVelocity { of: what, target, axes } => {
+        LossKind::PartPosition { of: what, target, axes }
+        | LossKind::PartVelocity { of: what, target, axes } => {
             part(&of("of"), scene, *what)?;
             aim(path, target, axes)
         }
@@ -203,12 +204,20 @@ fn trajectory(path: &str, data: &Table, tracks: &[Track], at: &When, particles: 
 }
 
 fn effort(path: &str, scene: &Scene, actuator: &str, at: &When) -> Checked {
-    if !scene.actuators.iter().any(|it| it.name == actuator) {
-        let names: Vec<&str> = scene.actuators.iter().map(|it| it.name.as_str()).collect();
-        let what = format!("there is no actuator {}", words::quoted(actuator));
+    let motors = scene
+        .robots
+        .iter()
+        .flat_map(|robot| robot.motors.iter().map(move |motor| format!("{}.{}", robot.name, motor.name)));
+    let names: Vec<String> = scene.actuators.iter().map(|it| it.name.clone()).chain(motors).collect();
+    if !names.iter().any(|name| name == actuator) {
+        let (word, all) = match scene.robots.is_empty() {
+            true => ("actuator", "actuators"),
+            false => ("actuator or motor", "actuators and motors"),
+        };
+        let what = format!("there is no {word} {}", words::quoted(actuator));
         let fix = match names.as_slice() {
             [] => "add a section `[[actuators]]` with this name".into(),
-            names => words::suggest(actuator, names, format!("the actuators are {}", words::list(names))),
+            names => words::suggest(actuator, names, format!("the {all} are {}", words::list(names))),
         };
         return Err(Invalid::new(format!("{path}.of"), what, fix));
     }

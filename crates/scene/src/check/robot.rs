@@ -72,7 +72,11 @@ fn loose(robot: &Robot) -> Checked {
         && robot.joints.iter().enumerate().all(free);
     if !well_made {
         let what = "loose bodies are not each alone, with a free joint and the robot's name";
-        return Err(Invalid::new("bodies", what, "make them by `Robot::loose_body` or `Robot::loose_bodies`"));
+        return Err(Invalid::new(
+            "bodies",
+            what,
+            "make them by `Robot::loose_body` or `Robot::loose_bodies`",
+        ));
     }
     for (i, body) in robot.bodies.iter().enumerate() {
         let moments = body.inertial.principal_moments();
@@ -115,7 +119,11 @@ fn one_number(path: &str, joint: usize, robot: &Robot) -> Checked {
         JointKind::Ball => "a ball joint",
         JointKind::Free => "free",
     };
-    Err(Invalid::new(path, format!("{name} is {kind}: its position is not one number"), "name a hinge or a slide"))
+    Err(Invalid::new(
+        path,
+        format!("{name} is {kind}: its position is not one number"),
+        "name a hinge or a slide",
+    ))
 }
 
 fn motor(motor: &Motor, robot: &Robot) -> Checked {
@@ -172,7 +180,8 @@ fn body(path: &str, body: Option<usize>, robot: &Robot) -> Checked {
 fn shape(shape: &Shape, robot: &Robot) -> Checked {
     body("body", shape.body, robot)?;
     Number::not_negative("friction", "").check_vector("friction", &shape.friction)?;
-    let lengths = |values: &[f64]| values.iter().try_for_each(|&it| Number::positive("length", "m").check("shape", it));
+    let lengths =
+        |values: &[f64]| values.iter().try_for_each(|&it| Number::positive("length", "m").check("shape", it));
     match &shape.geometry {
         Geometry::Plane | Geometry::Mesh(_) => Ok(()),
         Geometry::Sphere { radius } => lengths(&[*radius]),
@@ -184,11 +193,13 @@ fn shape(shape: &Shape, robot: &Robot) -> Checked {
 }
 
 fn contacts(robot: &Robot) -> Checked {
-    let pairs = |path: &str, pairs: &[[usize; 2]], word: &str, count: usize| {
-        match pairs.iter().flatten().find(|&&index| index >= count) {
-            Some(&index) => Err(nothing(path, word, index, count)),
-            None => Ok(()),
-        }
+    let pairs = |path: &str, pairs: &[[usize; 2]], word: &str, count: usize| match pairs
+        .iter()
+        .flatten()
+        .find(|&&index| index >= count)
+    {
+        Some(&index) => Err(nothing(path, word, index, count)),
+        None => Ok(()),
     };
     pairs("contact_pairs", &robot.contact_pairs, "shape", robot.shapes.len())?;
     pairs("contact_excludes", &robot.contact_excludes, "body", robot.bodies.len())
@@ -203,7 +214,11 @@ fn state(state: &Keyframe, robot: &Robot) -> Checked {
     ];
     for (field, list, wanted) in lists {
         if !list.is_empty() && list.len() != wanted {
-            let what = format!("the list has length {}, and the robot has {}", list.len(), words::counted(wanted, "number"));
+            let what = format!(
+                "the list has length {}, and the robot has {}",
+                list.len(),
+                words::counted(wanted, "number")
+            );
             return Err(Invalid::new(field, what, "give all of them, or none"));
         }
         Number::any("number", "").check_all(field, list)?;
@@ -224,7 +239,7 @@ fn unique<'n>(list: &str, names: impl Iterator<Item = &'n String>) -> Checked {
 
 /// An index that nothing has; can only happen in code.
 fn nothing(path: &str, word: &str, index: usize, count: usize) -> Invalid {
-    let fix = format!("there are {count}, counted from 0", );
+    let fix = format!("there are {count}, counted from 0",);
     Invalid::new(path, format!("there is no {word} {index}"), fix)
 }
 

@@ -64,7 +64,8 @@ fn names(scene: &Scene) -> Checked {
     let forces = scene.forces.iter().enumerate().map(|(i, it)| named("forces", i, &it.name));
     let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
     let mut seen: HashMap<&str, String> = HashMap::new();
-    let robots = scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
+    let robots =
+        scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
     for (path, name) in particles.chain(springs).chain(forces).chain(actuators).chain(robots) {
         allowed(name).map_err(|invalid| invalid.at(&path))?;
         if let Some(first) = seen.get(name.as_str()) {
@@ -79,7 +80,8 @@ fn names(scene: &Scene) -> Checked {
 
 fn all_particles(scene: &Scene) -> Checked {
     if scene.particles.is_empty() && scene.robots.is_empty() {
-        let fix = "add a section `[[particles]]` with name, position and mass, or `[[bodies]]` or `[[robots]]`";
+        let fix =
+            "add a section `[[particles]]` with name, position and mass, or `[[bodies]]` or `[[robots]]`";
         return Err(Invalid::new("particles", "the scene has no particles and no bodies", fix));
     }
     let mut total = 0;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::Names;
 use crate::error::Invalid;
-use crate::particles::Particles;
 use crate::problem::Part;
 use crate::robot::Robot;
 use crate::words;
@@ -68,8 +67,12 @@ impl<'r> PartNames<'r> {
             return Ok(Part::Body { robot, body });
         }
         frame().map(|frame| Part::Frame { robot, frame }).ok_or_else(|| {
-            let names: Vec<&str> =
-                bodies.iter().map(|body| &body.name).chain(frames.iter().map(|it| &it.name)).map(String::as_str).collect();
+            let names: Vec<&str> = bodies
+                .iter()
+                .map(|body| &body.name)
+                .chain(frames.iter().map(|it| &it.name))
+                .map(String::as_str)
+                .collect();
             self.no_inner(robot, name, "body or frame", "bodies and frames", &names)
         })
     }
@@ -114,16 +117,22 @@ impl<'r> PartNames<'r> {
         let inner = name.split_once('.').map_or(name, |(_, inner)| inner);
         let near = words::nearest(inner, names).map(|near| words::quoted(&format!("{robot}.{near}")));
         let all = format!("the {plural} of `{robot}` are {}", words::list(names));
-        Invalid::new(name, format!("there is no {word} {}", words::quoted(name)), words::did_you_mean(near, all))
+        Invalid::new(
+            name,
+            format!("there is no {word} {}", words::quoted(name)),
+            words::did_you_mean(near, all),
+        )
     }
 
     /// The robot or loose body that was probably meant.
     fn near(&self, name: &str) -> Option<String> {
         let robots = self.robots.iter().filter(|robot| !robot.loose).map(|robot| &robot.name);
-        let robot = || words::nearest(head(name), robots).map(|robot| {
-            let inner = name.split_once('.').map(|(_, inner)| format!(".{inner}")).unwrap_or_default();
-            words::quoted(&format!("{robot}{inner}"))
-        });
+        let robot = || {
+            words::nearest(head(name), robots).map(|robot| {
+                let inner = name.split_once('.').map(|(_, inner)| format!(".{inner}")).unwrap_or_default();
+                words::quoted(&format!("{robot}{inner}"))
+            })
+        };
         self.loose.near(name).or_else(robot)
     }
 
@@ -135,7 +144,9 @@ impl<'r> PartNames<'r> {
             (true, true) => "the scene has no robots".into(),
             (true, false) => format!("the bodies are {}", self.loose.all()),
             (false, true) => format!("the robots are {}", words::list(&robots)),
-            (false, false) => format!("the bodies are {}; the robots are {}", self.loose.all(), words::list(&robots)),
+            (false, false) => {
+                format!("the bodies are {}; the robots are {}", self.loose.all(), words::list(&robots))
+            }
         }
     }
 }

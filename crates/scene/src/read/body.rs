@@ -68,7 +68,8 @@ pub(super) fn read(node: &Node<'_>, total: &mut usize) -> Result<Robot, Invalid>
 fn placements(table: &Table<'_>, positions: &[[f64; 3]]) -> Result<Vec<Placement>, Invalid> {
     let keys = ["orientation", "orientations"];
     let orientations = each(table, keys, positions.len(), |it| it.orientation())?;
-    let orientations = orientations.unwrap_or_else(|| vec![Placement::default().orientation; positions.len()]);
+    let orientations =
+        orientations.unwrap_or_else(|| vec![Placement::default().orientation; positions.len()]);
     let placed = positions.iter().zip(orientations);
     Ok(placed.map(|(&position, orientation)| Placement { position, orientation }).collect())
 }

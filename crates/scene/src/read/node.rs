@@ -12,6 +12,7 @@ use crate::words;
 pub(super) type Keys = &'static [(&'static str, &'static str)];
 
 /// A value of the file.
+#[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
     value: &'a DeValue<'a>,
     path: Path<'a>,
@@ -179,10 +180,14 @@ impl<'a> Node<'a> {
         let table = self.value.as_table().ok_or_else(|| self.wrong("a table"))?;
         let mut keys: Vec<_> = table.iter().collect();
         keys.sort_by_key(|(key, _)| key.span().start);
-        let entry = |(key, value): (&'a toml::Spanned<std::borrow::Cow<'a, str>>, &'a toml::Spanned<DeValue<'a>>)| {
-            let key: &'a str = key.get_ref();
-            (key, Node { value: value.get_ref(), path: Path::Key(&self.path, key), example: self.example })
-        };
+        let entry =
+            |(key, value): (&'a toml::Spanned<std::borrow::Cow<'a, str>>, &'a toml::Spanned<DeValue<'a>>)| {
+                let key: &'a str = key.get_ref();
+                (
+                    key,
+                    Node { value: value.get_ref(), path: Path::Key(&self.path, key), example: self.example },
+                )
+            };
         Ok(keys.into_iter().map(entry).collect())
     }
 
@@ -352,7 +357,8 @@ impl<'a> Table<'a> {
                 Path::Item(Path::Key(_, outer), _) => format!("{outer}.{key}"),
                 path @ (Path::Key(..) | Path::Item(..)) => Path::Key(path, key).to_string(),
             };
-            let what = format!("`[{section}]` has one pair of brackets, and there may be many of these sections");
+            let what =
+                format!("`[{section}]` has one pair of brackets, and there may be many of these sections");
             return Err(node.invalid(what, format!("write `[[{section}]]`")).into());
         }
         node.items("a list of sections", read)

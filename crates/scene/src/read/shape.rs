@@ -91,7 +91,9 @@ fn friction(node: &Node<'_>, usual: [f64; 3]) -> Result<[f64; 3], Invalid> {
 fn color(node: &Node<'_>) -> Result<[f64; 4], Invalid> {
     let color: [f64; 4] = node.array("a list of four numbers: red, green, blue and opacity,")?;
     match color.iter().find(|part| !(0.0..=1.0).contains(*part)) {
-        Some(part) => Err(node.invalid(format!("the colour has the part {part}"), "write numbers from 0 to 1")),
+        Some(part) => {
+            Err(node.invalid(format!("the colour has the part {part}"), "write numbers from 0 to 1"))
+        }
         None => Ok(color),
     }
 }

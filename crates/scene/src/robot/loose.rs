@@ -18,7 +18,8 @@ impl Robot {
         let free = |(i, name): (usize, &String)| Joint::new(name, i, JointKind::Free, [0.0, 0.0, 1.0]);
         let joints = names.iter().enumerate().map(free).collect();
         let bodies = names.into_iter().zip(placements);
-        let body = |(name, &placement): (String, &Placement)| Body { name, parent: None, placement, inertial };
+        let body =
+            |(name, &placement): (String, &Placement)| Body { name, parent: None, placement, inertial };
         Self { name, loose: true, bodies: bodies.map(body).collect(), joints, ..Self::default() }
     }
 

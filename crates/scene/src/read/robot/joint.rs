@@ -40,9 +40,8 @@ const KINDS: [(&str, JointKind); 4] = [
 pub(super) fn all(table: &Table<'_>, robot: &Robot) -> Result<Vec<Joint>, Invalid> {
     let mut joints = table.sections("joints", |node| read(node, robot))?;
     let names: Vec<String> = joints.iter().map(|joint| joint.name.clone()).collect();
-    let mimics = table.sections("joints", |node| {
-        node.table(KEYS)?.optional("mimic", |node| mimic(node, &names))
-    })?;
+    let mimics =
+        table.sections("joints", |node| node.table(KEYS)?.optional("mimic", |node| mimic(node, &names)))?;
     for (joint, mimic) in joints.iter_mut().zip(mimics) {
         joint.mimic = mimic;
     }
@@ -55,9 +54,10 @@ fn foreign(kind: JointKind) -> (&'static str, &'static [&'static str]) {
         JointKind::Hinge => ("a hinge", &[]),
         JointKind::Slide => ("a slide", &[]),
         JointKind::Ball => ("a ball joint", &["axis", "reference", "spring_reference", "mimic"]),
-        JointKind::Free => {
-            ("a free joint", &["axis", "anchor", "reference", "range", "limit", "stiffness", "spring_reference", "mimic"])
-        }
+        JointKind::Free => (
+            "a free joint",
+            &["axis", "anchor", "reference", "range", "limit", "stiffness", "spring_reference", "mimic"],
+        ),
     }
 }
 
@@ -108,6 +108,7 @@ fn mimic(node: &Node<'_>, names: &[String]) -> Result<Mimic, Invalid> {
     let joint = table.need("joint")?;
     let choices: Vec<(&str, usize)> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
     let followed = joint.choose("joint", &choices)?;
-    let number = |key, usual: f64| Ok::<f64, Invalid>(table.optional(key, |it| it.number())?.unwrap_or(usual));
+    let number =
+        |key, usual: f64| Ok::<f64, Invalid>(table.optional(key, |it| it.number())?.unwrap_or(usual));
     Ok(Mimic { joint: followed, multiplier: number("multiplier", 1.0)?, offset: number("offset", 0.0)? })
 }

@@ -4,6 +4,8 @@ mod joint;
 mod motor;
 mod start;
 
+use std::path::{Component, Path, PathBuf};
+
 use super::Fault;
 use super::data::inside;
 use super::node::{Keys, Node, Table};
@@ -74,8 +76,8 @@ pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) 
         "file" => from_file(&table, source, warnings)?,
         _ => inline(&table)?,
     };
-    if let Some(name) = table.optional("name", |it| it.text())? {
-        robot.name = name.to_owned();
+    if let Some(name) = table.optional("name", |it| it.text().map(str::to_owned))? {
+        robot.name = name;
     }
     robot.tendons.extend(table.sections("tendons", |node| motor::tendon(node, &robot))?);
     robot.motors.extend(table.sections("motors", |node| motor::read(node, &robot))?);
@@ -89,18 +91,39 @@ pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) 
 fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {
     table.refuse("a robot of a file", &["joints"])?;
     let bases = [("fixed", Base::Fixed), ("free", Base::Free)];
-    let folder = |node: &Node<'_>| Ok::<_, Invalid>(source.folder().join(node.text()?));
+    let allow =
+        table.optional("allow", |it| it.items("a list of folders", |it| it.text().map(PathBuf::from)))?;
+    let allow = allow.unwrap_or_default();
+    let node = table.need("file")?;
+    let file = place_of(&node, &allow, source.folder())?;
     let load = Load {
         lenient: table.optional("lenient", |it| it.yes())?.unwrap_or(false),
-        allow: table.optional("allow", |it| it.items("a list of folders", folder))?.unwrap_or_default(),
+        allow: allow.iter().map(|folder| source.folder().join(folder)).collect(),
         base: table.optional("base", |it| it.choose("base", &bases))?.unwrap_or_default(),
         ..Load::default()
     };
-    let node = table.need("file")?;
-    let file = inside(&node, node.text()?, source.folder())?;
-    let loaded = Robot::load(file, &load).map_err(Fault::Elsewhere)?;
+    let loaded = Robot::load(&file, &load).map_err(|error| match error.position {
+        None => {
+            Fault::Here(node.invalid(format!("{}: {}", words::quoted(&error.file), error.what), error.fix))
+        }
+        Some(_) => Fault::Elsewhere(error),
+    })?;
     warnings.extend(loaded.warnings);
     Ok(loaded.robot)
+}
+
+/// The path of a robot's file: in the folder of the scene or below it, or in a folder that the scene allows.
+fn place_of(node: &Node<'_>, allow: &[PathBuf], folder: &Path) -> Result<PathBuf, Invalid> {
+    let name = node.text()?;
+    let rest = allow.iter().find_map(|allowed| Path::new(name).strip_prefix(allowed).ok());
+    let down = |part: Component<'_>| matches!(part, Component::Normal(_));
+    match rest {
+        Some(rest) if rest.components().all(down) => Ok(folder.join(name)),
+        Some(_) | None => inside(node, name, folder, "arm.urdf").map_err(|invalid| Invalid {
+            fix: format!("{}; or add its folder to `allow`", invalid.fix),
+            ..invalid
+        }),
+    }
 }
 
 fn inline(table: &Table<'_>) -> Result<Robot, Invalid> {
@@ -149,20 +172,27 @@ fn parent(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
 
 /// The body of a name.
 fn body_of(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
-    let bodies: Vec<(&str, usize)> = robot.bodies.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
+    let bodies: Vec<(&str, usize)> =
+        robot.bodies.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
     node.choose("body", &bodies)
 }
 
 /// The joint of a name.
 fn joint_of(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
-    let joints: Vec<(&str, usize)> = robot.joints.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
+    let joints: Vec<(&str, usize)> =
+        robot.joints.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
     node.choose("joint", &joints)
 }
 
 fn frame(node: &Node<'_>, robot: &Robot) -> Result<Frame, Invalid> {
     let table = node.table(FRAME_KEYS)?;
+    let name = name(&table)?;
+    if robot.bodies.iter().any(|body| body.name == name) {
+        let what = format!("the name {} is taken by a body of the robot", words::quoted(&name));
+        return Err(table.invalid("name", what, "give the frame a name of its own"));
+    }
     Ok(Frame {
-        name: name(&table)?,
+        name,
         body: table.optional("body", |it| body_of(it, robot))?,
         placement: shape::placement(&table)?,
     })
@@ -170,7 +200,7 @@ fn frame(node: &Node<'_>, robot: &Robot) -> Result<Frame, Invalid> {
 
 fn shape_of(node: &Node<'_>, robot: &Robot) -> Result<Shape, Invalid> {
     let table = node.table(SHAPE_KEYS)?;
-    let name = table.optional("name", |it| it.text())?.unwrap_or_default().to_owned();
+    let name = table.optional("name", |it| it.text().map(str::to_owned))?.unwrap_or_default();
     let body = table.optional("body", |it| body_of(it, robot))?;
     let placement = shape::placement(&table)?;
     table.need("shape")?;

@@ -4,7 +4,6 @@ use super::{joint_of, name};
 use crate::error::Invalid;
 use crate::read::node::{Keys, Node, Table};
 use crate::robot::{Motor, Robot, Tendon, Transmission};
-use crate::words;
 
 const KEYS: Keys = &[
     ("name", "name = \"motor\""),
@@ -47,7 +46,8 @@ pub(super) fn tendon(node: &Node<'_>, robot: &Robot) -> Result<Tendon, Invalid> 
     let table = node.table(TENDON_KEYS)?;
     let names: Vec<&str> = robot.joints.iter().map(|joint| joint.name.as_str()).collect();
     let joint = |(key, value): (&str, Node<'_>)| {
-        let found = crate::names::choose("joint", key, &numbered(&names)).map_err(|invalid| value.moved(invalid))?;
+        let found =
+            crate::names::choose("joint", key, &numbered(&names)).map_err(|invalid| value.moved(invalid))?;
         Ok((found, value.number()?))
     };
     let joints = table.need("joints")?;
@@ -93,22 +93,11 @@ fn transmission(table: &Table<'_>, robot: &Robot) -> Result<Transmission, Invali
         return Ok(Transmission::Tendon { tendon, gear: gear.map_or(Ok(1.0), |it| it.number())? });
     }
     let joint = joint_of(&table.need("joint")?, robot)?;
-    let freedoms = robot.joints[joint].kind.velocities();
     let gear = match gear {
         Some(node) if node.len().is_ok() => node.numbers()?,
-        Some(node) if freedoms == 1 => vec![node.number()?],
-        None if freedoms == 1 => vec![1.0],
-        Some(_) | None => Vec::new(),
+        Some(node) => vec![node.number()?],
+        None => vec![1.0],
     };
-    if gear.len() != freedoms {
-        let what = format!(
-            "the joint {} has {}, and the gear has {}",
-            words::quoted(&robot.joints[joint].name),
-            words::counted(freedoms, "degree of freedom").replace("freedoms", "freedom"),
-            words::counted(gear.len(), "number"),
-        );
-        return Err(table.invalid("gear", what, format!("write a list of {freedoms}, one for each")));
-    }
     Ok(Transmission::Joint { joint, gear })
 }
 

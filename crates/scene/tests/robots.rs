@@ -1,0 +1,274 @@
+//! Robots and loose bodies of good files: every field, and the names that losses have for them.
+
+use pullback_scene::robot::{
+    Body, Frame, Geometry, Inertial, Joint, JointKind, Keyframe, Limit, Mimic, Motor, Placement, Shape,
+    Tendon, Transmission,
+};
+use pullback_scene::{LossKind, LossTerm, Part, Problem, Robot, Scene, When};
+
+const QUARTER: f64 = std::f64::consts::FRAC_1_SQRT_2;
+const NOT_TURNED: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+
+fn load(file: &str) -> Problem {
+    Problem::load(file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn parse(text: &str) -> Scene {
+    let text = format!("[simulation]\ndt = 0.1\nsteps = 2\n{text}");
+    Scene::parse(&text, "tests/good/small.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn at(position: [f64; 3]) -> Placement {
+    Placement { position, orientation: NOT_TURNED }
+}
+
+fn close(found: &[f64], wanted: &[f64]) {
+    assert_eq!(found.len(), wanted.len(), "{found:?} {wanted:?}");
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs().max(1.0);
+    assert!(found.iter().zip(wanted).all(near), "{found:?} {wanted:?}");
+}
+
+#[test]
+fn bodies_of_a_robot() {
+    let robot = load("tests/good/robots.toml").scene.robots.remove(0);
+    assert_eq!((robot.name.as_str(), robot.loose), ("leg", false));
+    let names: Vec<&str> = robot.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["trunk", "shin", "toe"]);
+    assert_eq!(robot.bodies.iter().map(|body| body.parent).collect::<Vec<_>>(), [None, Some(0), Some(1)]);
+    // The robot stands at (0, 0, 1), turned by a quarter about z, which takes the trunk's (0.5, 0, 0) to (0, 0.5, 0).
+    close(&robot.bodies[0].placement.position, &[0.0, 0.5, 1.0]);
+    close(&robot.bodies[0].placement.orientation, &[QUARTER, 0.0, 0.0, QUARTER]);
+    assert_eq!(robot.bodies[1].placement, at([0.0, 0.0, -1.0]));
+    // A box with sides 1, 2 and 3: m / 12 (b² + c²).
+    let trunk = Inertial { mass: 12.0, center: [0.0, 0.0, 0.25], inertia: [13.0, 10.0, 5.0, 0.0, 0.0, 0.0] };
+    assert_eq!(robot.bodies[0].inertial, trunk);
+    let shin = Inertial { mass: 2.0, center: [0.0; 3], inertia: [0.3, 0.3, 0.2, 0.0, 0.01, 0.0] };
+    assert_eq!(robot.bodies[1].inertial, shin);
+    // A cylinder: π r² · 2h · density, m r² / 2 along it and m (3 r² + (2h)²) / 12 across.
+    let mass = std::f64::consts::PI * 0.1 * 0.1 * 0.4 * 1000.0;
+    let across = mass * (3.0 * 0.01 + 0.16) / 12.0;
+    close(&[robot.bodies[2].inertial.mass], &[mass]);
+    close(&robot.bodies[2].inertial.inertia, &[across, across, mass * 0.005, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn joints_and_tendons_of_a_robot() {
+    let robot = load("tests/good/robots.toml").scene.robots.remove(0);
+    let knee = Joint {
+        name: "knee".into(),
+        body: 1,
+        kind: JointKind::Hinge,
+        anchor: [0.0, 0.0, 0.5],
+        axis: [0.0, 1.0, 0.0],
+        reference: 0.1,
+        range: Some([-1.5, 1.5]),
+        limit: Limit { stiffness: 1000.0, damping: 10.0 },
+        armature: 0.01,
+        damping: 0.2,
+        friction: 0.3,
+        stiffness: 5.0,
+        spring_reference: 0.4,
+        effort: Some(50.0),
+        speed: Some(3.0),
+        mimic: None,
+    };
+    let mimic = Some(Mimic { joint: 2, multiplier: 2.0, offset: 0.5 });
+    let wanted = [
+        Joint::new("float", 0, JointKind::Free, [0.0, 0.0, 1.0]),
+        knee,
+        Joint::new("toe_out", 2, JointKind::Slide, [1.0, 0.0, 0.0]),
+        Joint { mimic, ..Joint::new("toe_up", 2, JointKind::Slide, [0.0, 0.0, 1.0]) },
+    ];
+    assert_eq!(robot.joints, wanted);
+    let cable = Tendon {
+        name: "cable".into(),
+        joints: vec![(1, 1.0), (2, -0.5)],
+        stiffness: 7.0,
+        damping: 0.7,
+        spring_range: [-0.1, 0.1],
+    };
+    assert_eq!(robot.tendons, [cable]);
+}
+
+#[test]
+fn motors_and_the_start_of_a_robot() {
+    let robot = load("tests/good/robots.toml").scene.robots.remove(0);
+    let motor = |name: &str, transmission, gain, bias| Motor {
+        name: name.into(),
+        transmission,
+        gain,
+        bias,
+        control_range: None,
+        force_range: None,
+        controls: Vec::new(),
+    };
+    let joint = |joint, gear| Transmission::Joint { joint, gear };
+    let wanted = [
+        Motor {
+            control_range: Some([-1.0, 1.0]),
+            force_range: Some([-50.0, 50.0]),
+            ..motor("bend", joint(1, vec![2.0]), [100.0, 0.0, 0.0], [0.0, -100.0, -10.0])
+        },
+        Motor {
+            controls: vec![0.0, 1.0, 2.0, 3.0],
+            ..motor("reach", Transmission::Tendon { tendon: 0, gear: 1.0 }, [3.0, 0.0, 0.0], [0.0, 0.0, -3.0])
+        },
+        motor("push", joint(2, vec![1.0]), [1.0, 0.0, 0.0], [0.0; 3]),
+        motor("thrust", joint(0, vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), [2.0, 0.0, 0.0], [0.1, 0.2, 0.3]),
+    ];
+    assert_eq!(robot.motors, wanted);
+    // The free joint is where it is said to be, in the world; the toe follows: 2 · 0.125 + 0.5.
+    let start = Keyframe {
+        name: String::new(),
+        positions: vec![0.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.5, 0.125, 0.75],
+        velocities: vec![1.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.25, 0.0, 0.0],
+        controls: vec![0.75, 0.0, 0.0, 0.0],
+    };
+    assert_eq!(robot.start, start);
+}
+
+#[test]
+fn frames_and_shapes_of_a_robot() {
+    let robot = load("tests/good/robots.toml").scene.robots.remove(0);
+    let placement = Placement { position: [0.0, 0.0, -0.25], orientation: [0.0, 1.0, 0.0, 0.0] };
+    assert_eq!(robot.frames, [Frame { name: "tip".into(), body: Some(2), placement }]);
+    let grey = |geometry, body, position| Shape {
+        name: String::new(),
+        body: Some(body),
+        placement: at(position),
+        geometry,
+        collides: true,
+        friction: [1.0, 0.005, 0.0001],
+        color: [0.5, 0.5, 0.5, 1.0],
+    };
+    let wanted = [
+        grey(Geometry::Box { half_sides: [0.5, 1.0, 1.5] }, 0, [0.0, 0.0, 0.25]),
+        Shape {
+            collides: false,
+            friction: [0.5, 0.01, 0.001],
+            color: [1.0, 0.0, 0.0, 0.5],
+            ..grey(Geometry::Cylinder { radius: 0.1, half_length: 0.2 }, 2, [0.0; 3])
+        },
+        Shape {
+            name: "pad".into(),
+            friction: [0.9, 0.005, 0.0001],
+            ..grey(Geometry::Sphere { radius: 0.05 }, 2, [0.0, 0.0, -0.125])
+        },
+    ];
+    assert_eq!(robot.shapes, wanted);
+}
+
+#[test]
+fn loose_bodies() {
+    let scene = load("tests/good/robots.toml").scene;
+    let [wedge, cubes, rocks] = scene.robots.as_slice().last_chunk().expect("three of them");
+    let free = |name: &str, body| Joint::new(name, body, JointKind::Free, [0.0, 0.0, 1.0]);
+    let inertial = Inertial { mass: 1.5, center: [0.1, 0.0, 0.0], inertia: [1.0, 2.0, 2.5, 0.0, 0.0, 0.0] };
+    let placement = Placement { position: [1.0, 2.0, 3.0], orientation: [0.0, 0.0, 0.0, 1.0] };
+    let wanted = Robot {
+        name: "wedge".into(),
+        loose: true,
+        bodies: vec![Body { name: "wedge".into(), parent: None, placement, inertial }],
+        joints: vec![free("wedge", 0)],
+        start: Keyframe { velocities: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0], ..Keyframe::default() },
+        ..Robot::default()
+    };
+    assert_eq!(*wedge, wanted);
+
+    let names: Vec<&str> = cubes.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["cubes[0]", "cubes[1]", "cubes[2]", "cubes[3]", "cubes[4]", "cubes[5]"]);
+    let positions: Vec<[f64; 3]> = cubes.bodies.iter().map(|body| body.placement.position).collect();
+    let grid = [
+        [0.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0],
+        [0.0, 0.0, 4.0],
+        [1.0, 0.0, 4.0],
+        [0.0, 0.0, 7.0],
+        [1.0, 0.0, 7.0],
+    ];
+    assert_eq!(positions, grid);
+    assert!((0..6).all(|i| cubes.joints[i] == free(&format!("cubes[{i}]"), i)));
+    assert!((0..6).all(|i| cubes.shapes[i].body == Some(i)) && cubes.shapes.len() == 6);
+    assert_eq!(cubes.bodies[3].inertial.mass, 2.0);
+    assert_eq!(cubes.start, Keyframe::default());
+
+    assert_eq!(rocks.start.velocities, [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    assert_eq!(rocks.bodies[1].placement.orientation, [0.0, 1.0, 0.0, 0.0]);
+    // An ellipsoid: 4/3 π a b c · density.
+    close(&[rocks.bodies[0].inertial.mass], &[4.0 / 3.0 * std::f64::consts::PI * 0.006 * 2000.0]);
+}
+
+#[test]
+fn losses_of_robots() {
+    let problem = load("tests/good/robots.toml");
+    let tip = Part::Frame { robot: 0, frame: 0 };
+    let cube = Part::Body { robot: 2, body: 3 };
+    let wanted = [
+        LossTerm {
+            kind: LossKind::PartPosition { of: tip, target: [0.0, 0.0, 1.0], axes: [false, false, true] },
+            at: When::End,
+            weight: 1.0,
+        },
+        LossTerm::part_velocity(cube, [0.0, 0.0, -1.0]),
+        LossTerm { at: When::Always, ..LossTerm::joint(0, 1, 0.75) },
+        LossTerm::position(0, [0.0; 3]),
+        LossTerm { weight: 1e-3, ..LossTerm::effort("leg.bend") },
+    ];
+    assert_eq!(problem.losses, wanted);
+    assert_eq!(problem.check(), Ok(()));
+    let scene = &problem.scene;
+    assert_eq!((scene.part_name(tip), scene.part_name(cube)), ("leg.tip".into(), "cubes[3]".into()));
+    assert_eq!((scene.joint_name(0, 1), scene.joint_name(2, 3)), ("leg.knee".into(), "cubes[3]".into()));
+    assert_eq!((scene.robot_section(0), scene.robot_section(2)), ("robots[0]".into(), "bodies[1]".into()));
+    for part in [Part::Body { robot: 0, body: 2 }, Part::Body { robot: 1, body: 0 }, tip, cube] {
+        assert_eq!(scene.part(&scene.part_name(part)), Ok(part));
+    }
+    assert_eq!(scene.joint("leg.toe_up"), Ok((0, 3)));
+    for name in
+        ["", ".", "leg", "leg.", "leg.knees", "tip", "cubes", "cubes[6]", "wedge[0]", "dust", "legs.tip"]
+    {
+        assert!(scene.part(name).is_err() && scene.joint(name).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn a_body_goes_before_a_frame_and_beside_a_joint_of_its_name() {
+    let mut scene = parse(
+        "[[robots]]\nname = \"arm\"\n\
+         bodies = [{ name = \"elbow\", mass = 1, inertia = [1, 1, 1] }]\n\
+         joints = [{ name = \"elbow\", body = \"elbow\", kind = \"hinge\", axis = [1, 0, 0] }]\n",
+    );
+    assert_eq!(scene.part("arm.elbow"), Ok(Part::Body { robot: 0, body: 0 }));
+    assert_eq!(scene.joint("arm.elbow"), Ok((0, 0)));
+    let frame = |name: &str| Frame { name: name.into(), body: None, placement: Placement::default() };
+    scene.robots[0].frames = vec![frame("elbow"), frame("a.b c")];
+    assert_eq!(scene.part("arm.elbow"), Ok(Part::Body { robot: 0, body: 0 }));
+    assert_eq!(scene.part("arm.a.b c"), Ok(Part::Frame { robot: 0, frame: 1 }));
+}
+
+/// Many bodies: their number is no matter of squares.
+#[test]
+fn thousands_of_bodies() {
+    let scene = parse(
+        "[[bodies]]\nname = \"grain\"\ngrid = { from = [0, 0, 0], step = [1, 1, 1], count = [100, 100, 10] }\n\
+         shape = { sphere = 0.1 }\ndensity = 1\n",
+    );
+    assert_eq!(scene.robots[0].bodies.len(), 100_000);
+    assert_eq!(scene.part("grain[99999]"), Ok(Part::Body { robot: 0, body: 99_999 }));
+    assert_eq!(scene.robots[0].bodies[99_999].placement.position, [99.0, 99.0, 9.0]);
+}
+
+#[test]
+fn loose_bodies_in_code_are_those_of_files() {
+    let scene = parse(
+        "[[bodies]]\nname = \"ball\"\nposition = [0, 0, 1]\nshape = { sphere = 0.5 }\nmass = 10\n\
+         [[bodies]]\nname = \"balls\"\npositions = [[1, 0, 0]]\nshape = { sphere = 0.5 }\nmass = 10\n",
+    );
+    // 2/5 m r²
+    let inertial = Inertial { mass: 10.0, center: [0.0; 3], inertia: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] };
+    let shape = Shape::new(Geometry::Sphere { radius: 0.5 });
+    let ball = Robot::loose_body("ball", at([0.0, 0.0, 1.0]), inertial).shaped(&shape);
+    let balls = Robot::loose_bodies("balls", &[at([1.0, 0.0, 0.0])], inertial).shaped(&shape);
+    assert_eq!(scene.robots, [ball, balls]);
+    assert_eq!(scene.part_name(Part::Body { robot: 1, body: 0 }), "balls[0]");
+}

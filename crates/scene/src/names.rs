@@ -47,11 +47,11 @@ pub(crate) fn choose<T: Copy>(word: &str, name: &str, choices: &[(&str, T)]) -> 
     choices.iter().find(|(choice, _)| *choice == name).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
         let what = format!("there is no {word} {}", words::quoted(name));
-        Invalid::new(
-            word,
-            what,
-            words::suggest(name, &names, format!("choose one of {}", words::list(&names))),
-        )
+        let fix = match names.as_slice() {
+            [] => format!("there is no {word} at all: add one, or leave this out"),
+            names => words::suggest(name, names, format!("choose one of {}", words::list(names))),
+        };
+        Invalid::new(word, what, fix)
     })
 }
 

@@ -29,6 +29,10 @@ pub(super) fn robots(scene: &Scene) -> Checked {
 }
 
 fn one(robot: &Robot, steps: usize) -> Checked {
+    if robot.bodies.is_empty() && robot.loose {
+        let fix = "give at least one position, or leave it out";
+        return Err(Invalid::new("positions", "the group is empty", fix));
+    }
     if robot.bodies.is_empty() {
         let fix = "give it at least one body, or leave it out";
         return Err(Invalid::new("bodies", "the robot has no bodies", fix));

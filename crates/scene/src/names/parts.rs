@@ -107,7 +107,15 @@ impl<'r> PartNames<'r> {
         };
         name.split_once('.').map(|(_, inner)| (robot, inner)).ok_or_else(|| {
             let what = format!("{} is a robot, and a {wanted} of it is wanted", words::quoted(name));
-            Invalid::new(name, what, format!("write its name behind a dot, such as `{name}.hand`"))
+            let Robot { bodies, joints, .. } = &self.robots[robot];
+            let inner = match wanted {
+                "joint" => joints.first().map(|joint| &joint.name),
+                _ => bodies.first().map(|body| &body.name),
+            };
+            let example =
+                inner.map(|inner| format!(", such as {}", words::quoted(&format!("{name}.{inner}"))));
+            let fix = format!("write its name behind a dot{}", example.unwrap_or_default());
+            Invalid::new(name, what, fix)
         })
     }
 
@@ -141,7 +149,7 @@ impl<'r> PartNames<'r> {
         let robots: Vec<&str> =
             self.robots.iter().filter(|robot| !robot.loose).map(|robot| robot.name.as_str()).collect();
         match (robots.is_empty(), self.of_loose.is_empty()) {
-            (true, true) => "the scene has no robots".into(),
+            (true, true) => "add a section `[[robots]]` or `[[bodies]]`: the scene has none".into(),
             (true, false) => format!("the bodies are {}", self.loose.all()),
             (false, true) => format!("the robots are {}", words::list(&robots)),
             (false, false) => {

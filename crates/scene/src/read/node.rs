@@ -26,6 +26,11 @@ impl<'a> Node<'a> {
         Invalid::new(self.path.to_string(), what, fix)
     }
 
+    /// The same value, which is written like this.
+    pub fn like(self, example: &'a str) -> Self {
+        Self { example, ..self }
+    }
+
     /// Where this is, for checks.
     pub fn path(&self) -> String {
         self.path.to_string()

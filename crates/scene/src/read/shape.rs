@@ -63,7 +63,7 @@ fn geometry(node: &Node<'_>) -> Result<Geometry, Invalid> {
 /// The `shape` of a table, and how it touches and looks; it is on no body yet.
 pub(super) fn shape(table: &Table<'_>) -> Result<Option<Shape>, Invalid> {
     let Some(geometry) = table.optional("shape", geometry)? else {
-        table.refuse("something without `shape`", &["collides", "friction", "color"])?;
+        table.refuse("a body without `shape`", &["collides", "friction", "color"])?;
         return Ok(None);
     };
     let usual = Shape::new(geometry);

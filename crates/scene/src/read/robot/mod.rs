@@ -91,10 +91,10 @@ pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) 
 fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {
     table.refuse("a robot of a file", &["joints"])?;
     let bases = [("fixed", Base::Fixed), ("free", Base::Free)];
-    let allow =
-        table.optional("allow", |it| it.items("a list of folders", |it| it.text().map(PathBuf::from)))?;
+    let allow = table.optional("allow", |it| it.items("a list of folders", |it| folder(it, source)))?;
     let allow = allow.unwrap_or_default();
     let node = table.need("file")?;
+    let name = node.text()?.to_owned();
     let file = place_of(&node, &allow, source.folder())?;
     let load = Load {
         lenient: table.optional("lenient", |it| it.yes())?.unwrap_or(false),
@@ -103,13 +103,32 @@ fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> R
         ..Load::default()
     };
     let loaded = Robot::load(&file, &load).map_err(|error| match error.position {
+        Some(_) => Fault::Elsewhere(error),
+        // Of a file as a whole: the scene's line is where it can be mended.
+        None if error.file == file.display().to_string() => {
+            Fault::Here(node.invalid(format!("{}: {}", words::quoted(&name), error.what), error.fix))
+        }
         None => {
             Fault::Here(node.invalid(format!("{}: {}", words::quoted(&error.file), error.what), error.fix))
         }
-        Some(_) => Fault::Elsewhere(error),
     })?;
     warnings.extend(loaded.warnings);
+    if !table.has("name") && names::legal(&loaded.robot.name).is_err() {
+        let what =
+            format!("the file calls the robot {}, which is no name", words::quoted(&loaded.robot.name));
+        return Err(table.invalid("name", what, "add `name = \"arm\"`").into());
+    }
     Ok(loaded.robot)
+}
+
+/// A folder that is there, as the scene names it.
+fn folder(node: &Node<'_>, source: &Source) -> Result<PathBuf, Invalid> {
+    let name = node.text()?;
+    if !source.folder().join(name).is_dir() {
+        let what = format!("there is no folder {}", words::quoted(name));
+        return Err(node.invalid(what, "write a path that starts at this file's folder"));
+    }
+    Ok(PathBuf::from(name))
 }
 
 /// The path of a robot's file: in the folder of the scene or below it, or in a folder that the scene allows.

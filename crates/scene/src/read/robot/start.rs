@@ -45,8 +45,12 @@ fn positions(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
         }
         match joint.kind {
             JointKind::Hinge | JointKind::Slide => all[at[i]] = value.number()?,
-            JointKind::Ball => all[at[i]..][..4].copy_from_slice(&value.orientation()?),
+            JointKind::Ball => {
+                let value = value.like("positions = { ball = [1, 0, 0, 0] }");
+                all[at[i]..][..4].copy_from_slice(&value.orientation()?);
+            }
             JointKind::Free => {
+                let value = value.like("positions = { root = [0, 0, 1, 1, 0, 0, 0] }");
                 let wanted = "a list of seven numbers, a position and a quaternion (w, x, y, z),";
                 let [x, y, z, quaternion @ ..]: [f64; 7] = value.array(wanted)?;
                 let orientation = unit(quaternion).ok_or_else(|| {
@@ -83,8 +87,12 @@ fn velocities(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
     for (i, _, value) in named(node, "joint", &joint_names(robot))? {
         match robot.joints[i].kind {
             JointKind::Hinge | JointKind::Slide => all[at[i]] = value.number()?,
-            JointKind::Ball => all[at[i]..][..3].copy_from_slice(&value.vector()?),
+            JointKind::Ball => {
+                let value = value.like("velocities = { ball = [0, 0, 1] }");
+                all[at[i]..][..3].copy_from_slice(&value.vector()?);
+            }
             JointKind::Free => {
+                let value = value.like("velocities = { root = [1, 0, 0, 0, 0, 0] }");
                 let wanted = "a list of six numbers, a linear and an angular velocity,";
                 all[at[i]..][..6].copy_from_slice(&value.array::<6>(wanted)?);
             }

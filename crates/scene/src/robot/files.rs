@@ -125,9 +125,9 @@ impl Files {
     }
 
     /// `NAME/rest` of `package://NAME/rest`: a given package, else the nearest folder above the robot's file that is
-    /// called NAME, else the folder of the robot's file if it has the rest.
+    /// called NAME, else the folder of the robot's file if it has `NAME/rest` or the rest.
     fn find_in_package(&self, name: &str, rest: &str) -> Result<PathBuf, Unread> {
-        let (package, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let (package, rest) = rest.trim_start_matches('/').split_once('/').unwrap_or_default();
         let mesh = Path::new(rest).extension().is_some_and(|ending| {
             OF_PACKAGES.iter().any(|allowed| ending.to_string_lossy().eq_ignore_ascii_case(allowed))
         });
@@ -143,8 +143,10 @@ impl Files {
         {
             return self.permitted(&root.join(rest), name, &[root.to_owned()]);
         }
-        if let Ok(found) = self.permitted(&self.folder.join(rest), name, &self.roots) {
-            return Ok(found);
+        for inside in [self.folder.join(package).join(rest), self.folder.join(rest)] {
+            if let Ok(found) = self.permitted(&inside, name, &self.roots) {
+                return Ok(found);
+            }
         }
         let what = format!("the package {} of {} is not found", words::quoted(package), words::quoted(name));
         let fix = match above()

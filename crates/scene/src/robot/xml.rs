@@ -105,6 +105,14 @@ impl<'x> Element<'x> {
         self.node.tag_name().namespace().is_some()
     }
 
+    /// The first macro of xacro in it, if there is one.
+    pub fn macros(&self) -> Option<Element<'x>> {
+        let file = self.file;
+        let mut all = self.node.descendants();
+        all.find(|node| node.tag_name().namespace().is_some_and(|space| space.contains("xacro")))
+            .map(|node| Element { file, node })
+    }
+
     /// The file that it stands in.
     pub fn file(&self) -> &'x str {
         self.file
@@ -256,7 +264,12 @@ impl<'x> Element<'x> {
         for word in text.split_ascii_whitespace() {
             let number: f64 = word.parse().map_err(|_| {
                 let what = format!("{} is no number", words::quoted(word));
-                self.error_at(attribute, what, "write numbers such as 0.5 or -1e-3, with spaces between them")
+                let fix = if word.starts_with('$') {
+                    "expand the macros of this file first: `xacro robot.urdf.xacro > robot.urdf`"
+                } else {
+                    "write numbers such as 0.5 or -1e-3, with spaces between them"
+                };
+                self.error_at(attribute, what, fix)
             })?;
             if !number.is_finite() {
                 let what = format!("{} is no finite number", words::quoted(word));

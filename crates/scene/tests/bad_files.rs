@@ -66,7 +66,8 @@ fn every_error_names_file_line_and_fix() {
     for stem in stems("toml") {
         let error = error_of(&stem);
         let text = error.to_string();
-        let file = if text.contains(".csv:") { ".csv:".to_owned() } else { format!("{stem}.toml:") };
+        let other = [".csv:", ".urdf:"].into_iter().find(|ending| text.contains(ending));
+        let file = other.map_or(format!("{stem}.toml:"), str::to_owned);
         assert!(text.contains(&file), "{text}");
         assert!(!error.what.is_empty() && !error.fix.is_empty(), "{text}");
         assert_eq!(error.position.is_none(), WITHOUT_LINE.contains(&stem.as_str()), "{text}");

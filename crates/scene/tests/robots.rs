@@ -159,6 +159,39 @@ fn frames_and_shapes_of_a_robot() {
 }
 
 #[test]
+fn a_robot_from_a_file() {
+    let problem = load("tests/good/robots.toml");
+    let robot = &problem.scene.robots[1];
+    assert_eq!((robot.name.as_str(), robot.loose), ("arm", false));
+    let names: Vec<&str> = robot.bodies.iter().map(|body| body.name.as_str()).collect();
+    assert_eq!(names, ["base", "upper", "lower"]);
+    assert_eq!(robot.bodies[0].placement, at([2.0, 0.0, 0.0]));
+    assert_eq!(robot.bodies[1].placement, at([0.0, 0.0, 0.5]));
+    let joints: Vec<(&str, JointKind)> = robot.joints.iter().map(|it| (it.name.as_str(), it.kind)).collect();
+    assert_eq!(
+        joints,
+        [("root", JointKind::Free), ("shoulder", JointKind::Hinge), ("elbow", JointKind::Hinge)]
+    );
+    assert_eq!(robot.start.positions, [2.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -0.5]);
+    assert_eq!(robot.start.velocities, [0.0; 0]);
+    let motors: Vec<&str> = robot.motors.iter().map(|motor| motor.name.as_str()).collect();
+    assert_eq!(motors, ["shoulder", "elbow", "assist"]);
+    assert_eq!(robot.start.controls, [0.25; 3]);
+    assert_eq!(problem.scene.part("arm.hand"), Ok(Part::Frame { robot: 1, frame: 0 }));
+    assert_eq!(problem.scene.warnings, []);
+}
+
+#[test]
+fn what_files_of_robots_say_by_themselves() {
+    let scene = parse("[[robots]]\nfile = \"arm.urdf\"\n");
+    let robot = &scene.robots[0];
+    assert_eq!(robot.name, "reacher");
+    assert_eq!(*robot, Robot::load("tests/good/arm.urdf", &Default::default()).expect("it is good").robot);
+    let fixed = parse("[[robots]]\nfile = \"../good/arm.urdf\"\nallow = [\"../good\"]\nbase = \"fixed\"\n");
+    assert_eq!(fixed.robots, scene.robots);
+}
+
+#[test]
 fn loose_bodies() {
     let scene = load("tests/good/robots.toml").scene;
     let [wedge, cubes, rocks] = scene.robots.as_slice().last_chunk().expect("three of them");
@@ -202,7 +235,7 @@ fn loose_bodies() {
 fn losses_of_robots() {
     let problem = load("tests/good/robots.toml");
     let tip = Part::Frame { robot: 0, frame: 0 };
-    let cube = Part::Body { robot: 2, body: 3 };
+    let cube = Part::Body { robot: 3, body: 3 };
     let wanted = [
         LossTerm {
             kind: LossKind::PartPosition { of: tip, target: [0.0, 0.0, 1.0], axes: [false, false, true] },
@@ -218,9 +251,9 @@ fn losses_of_robots() {
     assert_eq!(problem.check(), Ok(()));
     let scene = &problem.scene;
     assert_eq!((scene.part_name(tip), scene.part_name(cube)), ("leg.tip".into(), "cubes[3]".into()));
-    assert_eq!((scene.joint_name(0, 1), scene.joint_name(2, 3)), ("leg.knee".into(), "cubes[3]".into()));
-    assert_eq!((scene.robot_section(0), scene.robot_section(2)), ("robots[0]".into(), "bodies[1]".into()));
-    for part in [Part::Body { robot: 0, body: 2 }, Part::Body { robot: 1, body: 0 }, tip, cube] {
+    assert_eq!((scene.joint_name(0, 1), scene.joint_name(3, 3)), ("leg.knee".into(), "cubes[3]".into()));
+    assert_eq!((scene.robot_section(0), scene.robot_section(3)), ("robots[0]".into(), "bodies[1]".into()));
+    for part in [Part::Body { robot: 0, body: 2 }, Part::Body { robot: 2, body: 0 }, tip, cube] {
         assert_eq!(scene.part(&scene.part_name(part)), Ok(part));
     }
     assert_eq!(scene.joint("leg.toe_up"), Ok((0, 3)));

@@ -7,6 +7,7 @@ mod scene;
 
 pub(crate) use number::{Number, not_finite};
 pub(crate) use problem::{complete, losses, optimiser, variables};
+pub(crate) use robot::robot;
 pub(crate) use scene::scene;
 
 use crate::error::Invalid;

@@ -14,7 +14,7 @@ type Checked = Result<(), Invalid>;
 /// Checks all robots; errors are in the sections that files have for them.
 pub(super) fn robots(scene: &Scene) -> Checked {
     for (i, robot) in scene.robots.iter().enumerate() {
-        one(robot, scene.simulation.steps).map_err(|invalid| {
+        self::robot(robot, scene.simulation.steps).map_err(|invalid| {
             let section = scene.robot_section(i);
             // Loose bodies have no sections of bodies and joints within theirs.
             let inner = match invalid.path.split_once("].") {
@@ -28,7 +28,8 @@ pub(super) fn robots(scene: &Scene) -> Checked {
     Ok(())
 }
 
-fn one(robot: &Robot, steps: usize) -> Checked {
+/// Checks a robot of a scene with so many steps; errors have the field of the robot.
+pub(crate) fn robot(robot: &Robot, steps: usize) -> Checked {
     if robot.bodies.is_empty() && robot.loose {
         let fix = "give at least one position, or leave it out";
         return Err(Invalid::new("positions", "the group is empty", fix));
@@ -84,7 +85,7 @@ fn loose(robot: &Robot) -> Checked {
     }
     for (i, body) in robot.bodies.iter().enumerate() {
         let moments = body.inertial.principal_moments();
-        if moments.iter().all(|&moment| moment > 0.0) || body.inertial.check_signs().is_err() {
+        if moments.iter().all(|&moment| moment > 0.0) || body.inertial.check_numbers().is_err() {
             continue;
         }
         let what = format!("the body {} turns about an axis without inertia", words::quoted(&body.name));

@@ -110,7 +110,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
     let mut warnings = Vec::new();
-    let mut robots = root.sections("robots", |node| robot::read(node, source, &mut warnings))?;
+    let mut robots = root.sections("robots", |node| robot::read(node, &simulation, source, &mut warnings))?;
     let mut bodies = 0;
     robots.extend(root.sections("bodies", |node| body::read(node, &mut bodies))?);
     Ok(Scene {

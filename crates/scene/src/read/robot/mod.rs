@@ -10,9 +10,11 @@ use super::Fault;
 use super::data::inside;
 use super::node::{Keys, Node, Table};
 use super::shape;
+use crate::check;
 use crate::error::{Error, Invalid};
 use crate::names;
 use crate::robot::{Base, Body, Frame, Load, Robot, Shape};
+use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::words;
 
@@ -69,8 +71,16 @@ const SHAPE_KEYS: Keys = &[
     ("color", "color = [1, 0, 0, 1]"),
 ];
 
+/// Lists that sections of a scene add to.
+const LISTS: [&str; 4] = ["tendons", "motors", "frames", "shapes"];
+
 /// Reads a robot, and the files that it names; their warnings are added to `warnings`.
-pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {
+pub(super) fn read(
+    node: &Node<'_>,
+    simulation: &Simulation,
+    source: &Source,
+    warnings: &mut Vec<Error>,
+) -> Result<Robot, Fault> {
     let table = node.table(KEYS)?;
     let mut robot = match table.need_one_of(&["file", "bodies"])? {
         "file" => from_file(&table, source, warnings)?,
@@ -79,13 +89,30 @@ pub(super) fn read(node: &Node<'_>, source: &Source, warnings: &mut Vec<Error>) 
     if let Some(name) = table.optional("name", |it| it.text().map(str::to_owned))? {
         robot.name = name;
     }
+    let before = [robot.tendons.len(), robot.motors.len(), robot.frames.len(), robot.shapes.len()];
     robot.tendons.extend(table.sections("tendons", |node| motor::tendon(node, &robot))?);
     robot.motors.extend(table.sections("motors", |node| motor::read(node, &robot))?);
     robot.frames.extend(table.sections("frames", |node| frame(node, &robot))?);
     robot.shapes.extend(table.sections("shapes", |node| shape_of(node, &robot))?);
     robot.place(&shape::placement(&table)?);
     start::read(&table, &mut robot)?;
+    check::robot(&robot, simulation.steps).map_err(|invalid| {
+        let path = format!("{}.{}", node.path(), in_file(&invalid.path, before, table.has("file")));
+        invalid.at(path)
+    })?;
     Ok(robot)
+}
+
+/// Where the file has a field of a robot: its lists begin with what other files and shapes of bodies gave.
+fn in_file(path: &str, before: [usize; 4], has_file: bool) -> String {
+    let (list, rest) = path.split_once('[').unwrap_or((path, ""));
+    let (index, rest) = rest.split_once(']').unwrap_or((rest, ""));
+    let given = LISTS.iter().position(|known| *known == list).map_or(0, |at| before[at]);
+    match index.parse::<usize>() {
+        Ok(index) if LISTS.contains(&list) && index >= given => format!("{list}[{}]{rest}", index - given),
+        Ok(_) if has_file => "file".into(),
+        Ok(_) | Err(_) => path.to_owned(),
+    }
 }
 
 fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> Result<Robot, Fault> {

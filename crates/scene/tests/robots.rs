@@ -305,3 +305,130 @@ fn loose_bodies_in_code_are_those_of_files() {
     assert_eq!(scene.robots, [ball, balls]);
     assert_eq!(scene.part_name(Part::Body { robot: 1, body: 0 }), "balls[0]");
 }
+
+/// A change that makes a robot wrong, and where the error is.
+type Change = (fn(&mut Robot), &'static str);
+
+#[test]
+fn every_field_of_a_robot_is_checked() {
+    let changes: &[Change] = &[
+        (|r| r.name = "a b".into(), "robots[0].name"),
+        (|r| r.bodies.clear(), "robots[0].bodies"),
+        (|r| r.bodies[1].name = "trunk".into(), "robots[0].bodies[1].name"),
+        (|r| r.bodies[1].parent = Some(2), "robots[0].bodies[1].parent"),
+        (|r| r.bodies[1].placement.position[0] = f64::NAN, "robots[0].bodies[1].placement"),
+        (|r| r.bodies[1].inertial.mass = -1.0, "robots[0].bodies[1].inertial"),
+        (|r| r.joints[1].body = 3, "robots[0].joints[1].body"),
+        (|r| r.joints[1].axis = [0.0, 2.0, 0.0], "robots[0].joints[1].axis"),
+        (|r| r.joints[1].stiffness = -1.0, "robots[0].joints[1].stiffness"),
+        (|r| r.joints[1].range = Some([1.0, 0.0]), "robots[0].joints[1].range"),
+        (|r| r.joints[3].mimic.iter_mut().for_each(|it| it.joint = 3), "robots[0].joints[3].mimic"),
+        (|r| r.joints[3].mimic.iter_mut().for_each(|it| it.joint = 0), "robots[0].joints[3].mimic"),
+        (|r| r.joints[0].mimic = r.joints[3].mimic, "robots[0].joints[0].mimic"),
+        (|r| r.tendons[0].joints.clear(), "robots[0].tendons[0].joints"),
+        (|r| r.tendons[0].joints[0].0 = 4, "robots[0].tendons[0].joints"),
+        (|r| r.tendons[0].joints[0].0 = 0, "robots[0].tendons[0].joints"),
+        (|r| r.tendons[0].stiffness = -1.0, "robots[0].tendons[0].stiffness"),
+        (|r| r.tendons[0].damping = -1.0, "robots[0].tendons[0].damping"),
+        (|r| r.tendons[0].spring_range = [0.0, f64::NAN], "robots[0].tendons[0].spring_range"),
+        (|r| r.tendons.push(r.tendons[0].clone()), "robots[0].tendons[1].name"),
+        (
+            |r| r.motors[0].transmission = Transmission::Joint { joint: 4, gear: vec![1.0] },
+            "robots[0].motors[0].joint",
+        ),
+        (
+            |r| r.motors[0].transmission = Transmission::Joint { joint: 1, gear: vec![] },
+            "robots[0].motors[0].gear",
+        ),
+        (
+            |r| r.motors[0].transmission = Transmission::Tendon { tendon: 1, gear: 1.0 },
+            "robots[0].motors[0].tendon",
+        ),
+        (|r| r.motors[0].gain[1] = f64::NAN, "robots[0].motors[0].gain[1]"),
+        (|r| r.motors[0].bias[2] = f64::NAN, "robots[0].motors[0].bias[2]"),
+        (|r| r.motors[0].force_range = Some([1.0, 0.0]), "robots[0].motors[0].force_range"),
+        (|r| r.motors[0].controls = vec![1.0; 3], "robots[0].controls.bend"),
+        (|r| r.motors[0].controls = vec![f64::NAN; 4], "robots[0].controls.bend[0]"),
+        (|r| r.frames[0].body = Some(3), "robots[0].frames[0].body"),
+        (|r| r.frames.push(r.frames[0].clone()), "robots[0].frames[1].name"),
+        (|r| r.shapes[1].body = Some(3), "robots[0].shapes[1].body"),
+        (|r| r.shapes[1].friction[0] = -1.0, "robots[0].shapes[1].friction[0]"),
+        (|r| r.shapes[1].geometry = Geometry::Sphere { radius: 0.0 }, "robots[0].shapes[1].shape"),
+        (|r| r.contact_pairs.push([0, 3]), "robots[0].contact_pairs"),
+        (|r| r.contact_excludes.push([0, 3]), "robots[0].contact_excludes"),
+        (|r| r.start.positions.truncate(9), "robots[0].positions"),
+        (|r| r.start.velocities[2] = f64::NAN, "robots[0].velocities[2]"),
+        (
+            |r| r.keyframes.push(Keyframe { controls: vec![1.0], ..Keyframe::default() }),
+            "robots[0].keyframes[0].controls",
+        ),
+        (|r| r.loose = true, "bodies[0].bodies"),
+    ];
+    let good = load("tests/good/robots.toml").scene;
+    assert_eq!(good.check(), Ok(()));
+    for (at, (change, path)) in changes.iter().enumerate() {
+        let mut scene = good.clone();
+        change(&mut scene.robots[0]);
+        let invalid = scene.check().expect_err(&format!("change {at}, of {path}"));
+        assert_eq!(invalid.path, *path, "{invalid}");
+        assert!(!invalid.fix.is_empty(), "{invalid}");
+    }
+}
+
+#[test]
+fn every_field_of_loose_bodies_is_checked() {
+    let changes: &[Change] = &[
+        (|r| r.bodies.clear(), "bodies[1].positions"),
+        (|r| r.bodies[4].parent = Some(0), "bodies[1].bodies"),
+        (|r| r.bodies[4].name = "cube".into(), "bodies[1].bodies"),
+        (|r| r.joints[4].body = 0, "bodies[1].bodies"),
+        (|r| r.joints.truncate(3), "bodies[1].bodies"),
+        (|r| r.joints[4].kind = JointKind::Ball, "bodies[1].bodies"),
+        (|r| r.bodies[4].inertial.inertia[2] = 0.0, "bodies[1].inertia"),
+        (|r| r.bodies[4].inertial.mass = -1.0, "bodies[1].inertial"),
+        (|r| r.bodies[4].placement.orientation[0] = 2.0, "bodies[1].placement"),
+        (|r| r.start.velocities = vec![1.0; 35], "bodies[1].velocities"),
+    ];
+    let good = load("tests/good/robots.toml").scene;
+    for (at, (change, path)) in changes.iter().enumerate() {
+        let mut scene = good.clone();
+        change(&mut scene.robots[3]);
+        let invalid = scene.check().expect_err(&format!("change {at}, of {path}"));
+        assert_eq!(invalid.path, *path, "{invalid}");
+    }
+}
+
+#[test]
+fn losses_of_robots_are_checked() {
+    let good = load("tests/good/robots.toml");
+    let body = |robot, body| LossTerm::part_position(Part::Body { robot, body }, [0.0; 3]);
+    let frame = |robot, frame| LossTerm::part_velocity(Part::Frame { robot, frame }, [0.0; 3]);
+    let nan = LossTerm::part_position(Part::Body { robot: 0, body: 0 }, [0.0, f64::NAN, 0.0]);
+    for (loss, path) in [
+        (body(0, 3), "loss[0].of"),
+        (body(5, 0), "loss[0].of"),
+        (frame(0, 1), "loss[0].of"),
+        (nan, "loss[0].target[1]"),
+        (LossTerm::joint(0, 4, 0.0), "loss[0].of"),
+        (LossTerm::joint(0, 0, 0.0), "loss[0].of"),
+        (LossTerm::joint(5, 0, 0.0), "loss[0].of"),
+        (LossTerm::joint(0, 1, f64::NAN), "loss[0].target"),
+        (LossTerm::effort("leg.knee"), "loss[0].of"),
+    ] {
+        let problem = Problem { losses: vec![loss], ..good.clone() };
+        assert_eq!(problem.check().expect_err("it is bad").path, path);
+    }
+    for loss in [body(0, 2), frame(0, 0), LossTerm::joint(0, 1, 0.5)] {
+        assert_eq!(Problem { losses: vec![loss], ..good.clone() }.check(), Ok(()));
+    }
+}
+
+/// Robots without particles are a scene, and nothing at all is none.
+#[test]
+fn a_scene_has_something_in_it() {
+    let mut scene = load("tests/good/robots.toml").scene;
+    scene.particles.clear();
+    assert_eq!(scene.check(), Ok(()));
+    scene.robots.clear();
+    assert_eq!(scene.check().expect_err("it is empty").path, "particles");
+}

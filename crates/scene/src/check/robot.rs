@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Number;
 use crate::error::Invalid;
 use crate::problem::Part;
-use crate::robot::{Geometry, JointKind, Keyframe, Motor, Robot, Shape, Tendon, Transmission};
+use crate::robot::{Body, Geometry, Joint, JointKind, Keyframe, Motor, Robot, Shape, Tendon, Transmission};
 use crate::scene::Scene;
 use crate::{path, words};
 
@@ -42,6 +42,7 @@ pub(crate) fn robot(robot: &Robot, steps: usize) -> Checked {
         loose(robot)?;
     }
     robot.check()?;
+    each("joints", &robot.joints, |it| mimic(it, robot))?;
     each("tendons", &robot.tendons, |it| tendon(it, robot))?;
     each("motors", &robot.motors, |it| motor(it, robot))?;
     robot.motors.iter().try_for_each(|motor| controls(motor, steps))?;
@@ -68,10 +69,10 @@ fn each<T>(list: &str, things: &[T], check: impl Fn(&T) -> Checked) -> Checked {
 fn loose(robot: &Robot) -> Checked {
     let indexed = robot.indexed();
     let name = |i: usize| if indexed { format!("{}[{i}]", robot.name) } else { robot.name.clone() };
-    let free = |(i, joint): (usize, &crate::robot::Joint)| {
+    let free = |(i, joint): (usize, &Joint)| {
         joint.kind == JointKind::Free && joint.body == i && joint.name == name(i)
     };
-    let alone = |(i, body): (usize, &crate::robot::Body)| body.parent.is_none() && body.name == name(i);
+    let alone = |(i, body): (usize, &Body)| body.parent.is_none() && body.name == name(i);
     let well_made = robot.joints.len() == robot.bodies.len()
         && robot.bodies.iter().enumerate().all(alone)
         && robot.joints.iter().enumerate().all(free);
@@ -93,6 +94,18 @@ fn loose(robot: &Robot) -> Checked {
         return Err(Invalid::new(format!("bodies[{i}].inertia"), what, fix));
     }
     Ok(())
+}
+
+/// Only hinges and slides follow, and are followed.
+fn mimic(joint: &Joint, robot: &Robot) -> Checked {
+    let Some(mimic) = joint.mimic else {
+        return Ok(());
+    };
+    if let JointKind::Ball | JointKind::Free = joint.kind {
+        let what = format!("{} has more than one number to follow with", words::quoted(&joint.name));
+        return Err(Invalid::new("mimic", what, "leave it out, or make it a hinge or a slide"));
+    }
+    one_number("mimic", mimic.joint, robot)
 }
 
 fn tendon(tendon: &Tendon, robot: &Robot) -> Checked {

@@ -11,7 +11,8 @@ impl Robot {
                 JointKind::Hinge | JointKind::Slide => positions.push(joint.reference),
                 JointKind::Ball => positions.extend([1.0, 0.0, 0.0, 0.0]),
                 JointKind::Free => {
-                    let Placement { position, orientation } = self.bodies[joint.body].placement;
+                    let body = self.bodies.get(joint.body);
+                    let Placement { position, orientation } = body.map(|it| it.placement).unwrap_or_default();
                     positions.extend(position);
                     positions.extend(orientation);
                 }
@@ -37,7 +38,8 @@ impl Robot {
     fn place_state(&self, state: &mut Keyframe, world_from_robot: &Placement) {
         let (mut position, mut velocity) = (0, 0);
         for joint in &self.joints {
-            if joint.kind == JointKind::Free && self.bodies[joint.body].parent.is_none() {
+            let from_world = self.bodies.get(joint.body).is_some_and(|body| body.parent.is_none());
+            if joint.kind == JointKind::Free && from_world {
                 if let Some([x, y, z, quaternion @ ..]) = state.positions.get_mut(position..position + 7) {
                     let old = Placement {
                         position: [*x, *y, *z],

@@ -69,6 +69,10 @@
 //! `time, ball.x, ball.vz, chain[2].y` and one row for each time, which must be on a step.
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/everything.toml"), "```")]
+//!
+//! Robots and loose bodies:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
 
 mod check;
 mod error;

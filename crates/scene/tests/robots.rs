@@ -306,6 +306,30 @@ fn loose_bodies_in_code_are_those_of_files() {
     assert_eq!(scene.part_name(Part::Body { robot: 1, body: 0 }), "balls[0]");
 }
 
+/// The scenes of the repository with robots and bodies say what their comments say.
+#[test]
+fn scenes_of_the_repository() {
+    let pendulum = load("../../scenes/pendulum.toml");
+    let robot = &pendulum.scene.robots[0];
+    assert_eq!(robot.start.positions, [1.0, 0.5]);
+    assert_eq!(robot.bodies[0].placement, at([0.0, 0.0, 1.2]));
+    // With its caps, a rod is half a metre long.
+    assert_eq!(robot.shapes[1].geometry, Geometry::Capsule { radius: 0.02, half_length: 0.23 });
+    assert_eq!(
+        pendulum.losses,
+        [LossTerm::part_position(Part::Frame { robot: 0, frame: 0 }, [0.8, 0.0, 0.8])]
+    );
+
+    let tumble = load("../../scenes/tumble.toml");
+    let nut = &tumble.scene.robots[0];
+    assert_eq!(nut.bodies[0].inertial.inertia, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
+    let [vx, vy, vz, wx, wy, wz] = nut.start.velocities[..] else { panic!("one body has six") };
+    // The centre of mass is at rest: v + ω × c = 0.
+    let [cx, cy, cz] = nut.bodies[0].inertial.center;
+    close(&[vx + wy * cz - wz * cy, vy + wz * cx - wx * cz, vz + wx * cy - wy * cx], &[0.0; 3]);
+    assert_eq!(tumble.losses, [LossTerm::part_position(Part::Body { robot: 0, body: 0 }, [0.4, 0.2, -0.5])]);
+}
+
 /// A change that makes a robot wrong, and where the error is.
 type Change = (fn(&mut Robot), &'static str);
 
@@ -358,6 +382,7 @@ fn every_field_of_a_robot_is_checked() {
         (|r| r.contact_excludes.push([0, 3]), "robots[0].contact_excludes"),
         (|r| r.start.positions.truncate(9), "robots[0].positions"),
         (|r| r.start.velocities[2] = f64::NAN, "robots[0].velocities[2]"),
+        (|r| r.start.positions[5] = 0.1, "robots[0].positions[3]"),
         (
             |r| r.keyframes.push(Keyframe { controls: vec![1.0], ..Keyframe::default() }),
             "robots[0].keyframes[0].controls",

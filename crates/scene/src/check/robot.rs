@@ -241,6 +241,26 @@ fn state(state: &Keyframe, robot: &Robot) -> Checked {
         }
         Number::any("number", "").check_all(field, list)?;
     }
+    if state.positions.is_empty() { Ok(()) } else { quaternions(&state.positions, robot) }
+}
+
+/// Orientations of ball and free joints are unit quaternions.
+fn quaternions(positions: &[f64], robot: &Robot) -> Checked {
+    const UNIT: f64 = 1e-9;
+    let mut end = 0;
+    for joint in &robot.joints {
+        end += joint.kind.positions();
+        let quaternion = match joint.kind {
+            JointKind::Hinge | JointKind::Slide => continue,
+            JointKind::Ball | JointKind::Free => &positions[end - 4..end],
+        };
+        let length = quaternion.iter().map(|part| part * part).sum::<f64>().sqrt();
+        if (length - 1.0).abs() > UNIT {
+            let name = words::quoted(&joint.name);
+            let what = format!("the orientation of {name} has the length {length}");
+            return Err(Invalid::new(format!("positions[{}]", end - 4), what, "divide it by its length"));
+        }
+    }
     Ok(())
 }
 

@@ -76,8 +76,12 @@ fn not_xml(file: &str, text: &str, error: &roxmltree::Error) -> Error {
             (format!("the attribute {} is written twice", words::quoted(name)), "keep one of the two".into())
         }
         other => {
-            let message: String = other.to_string().chars().take(200).flat_map(char::escape_debug).collect();
-            (format!("this is not XML: {message}"), "elements are written `<link name=\"arm\"/>`".into())
+            let whole = other.to_string();
+            let message = whole.rsplit_once(" at ").map_or(whole.as_str(), |(message, _)| message);
+            (
+                format!("this is not XML: {}", words::quoted(message).trim_matches('`')),
+                "elements are written `<link name=\"arm\"/>`".into(),
+            )
         }
     };
     Error { file: file.into(), position: Some(position), path: String::new(), what, fix }
@@ -219,7 +223,9 @@ impl<'x> Element<'x> {
     pub fn missing(&self, attribute: &str) -> Error {
         let names: Vec<&str> = self.attributes().collect();
         let what = format!("the attribute `{attribute}` is missing");
-        let fix = match words::nearest(attribute, names.iter().copied()) {
+        // Short names, ixx and ixy, are always near each other.
+        let near = words::nearest(attribute, names.iter().copied()).filter(|_| attribute.len() > 3);
+        let fix = match near {
             Some(near) => format!("is {} meant? Write {attribute}=\"...\"", words::quoted(near)),
             None => format!("write {attribute}=\"...\""),
         };

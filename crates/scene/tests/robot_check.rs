@@ -161,7 +161,7 @@ fn hinges_need_inertia_about_their_axes() {
 /// Long chains of joints that follow each other take no longer than they are.
 #[test]
 fn long_chains_are_checked_quickly() {
-    let count = 100_000;
+    let count = 100_000usize;
     let robot = Robot {
         bodies: (0..count).map(|at| body(&format!("b{at}"), at.checked_sub(1), BALL)).collect(),
         joints: (0..count)

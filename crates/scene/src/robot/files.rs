@@ -69,6 +69,8 @@ pub(crate) struct Files {
     itself: PathBuf,
     /// The folder of the robot's file, without links.
     folder: PathBuf,
+    /// The same folder, as the user wrote it.
+    shown: PathBuf,
     /// Folders that may be read, without links.
     roots: Vec<PathBuf>,
     packages: Vec<(String, PathBuf)>,
@@ -79,9 +81,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Those of the robot in this file.
+    /// Those of the robot in this file. The file need not be there, and its folder must.
     pub fn new(file: &Path, load: &Load) -> Result<Self, Error> {
-        let itself = canonical(file)?;
+        let shown = file.parent().unwrap_or(Path::new("")).to_owned();
+        let itself = match fs::canonicalize(file) {
+            Ok(itself) => itself,
+            Err(_) => canonical(if shown == Path::new("") { Path::new(".") } else { &shown })?
+                .join(file.file_name().unwrap_or_default()),
+        };
         let folder = itself.parent().unwrap_or(Path::new("/")).to_owned();
         let mut roots = vec![folder.clone()];
         for allowed in &load.allow {
@@ -94,7 +101,7 @@ impl Files {
             packages.push((name.clone(), root));
         }
         let open = vec![itself.clone()];
-        Ok(Self { itself, folder, roots, packages, bytes: 0, open, includes: 0 })
+        Ok(Self { itself, folder, shown, roots, packages, bytes: 0, open, includes: 0 })
     }
 
     /// The robot's file, without links.
@@ -105,6 +112,11 @@ impl Files {
     /// The folder of the robot's file, without links.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What errors call a file that [`Files::find`] returned: as the user would write it.
+    pub fn shown(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.folder).map_or_else(|_| path.to_owned(), |inside| self.shown.join(inside))
     }
 
     /// The file of a name: a path relative to `folder`, an absolute one, `file://` or `package://`. What is returned has
@@ -262,4 +274,36 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn includes_end() {
+        let mut files = Files::new(Path::new("robot.xml"), &Load::default()).expect("the folder is there");
+        let itself = files.itself().to_owned();
+        assert!(files.enter(&itself).is_err(), "a file within itself");
+        let names: Vec<PathBuf> = (0..=DEEPEST_INCLUDE).map(|at| format!("{at}.xml").into()).collect();
+        names[..DEEPEST_INCLUDE].iter().for_each(|name| files.enter(name).expect("it is not deep"));
+        assert!(files.enter(&names[0]).is_err(), "a loop");
+        assert!(files.enter(&names[DEEPEST_INCLUDE]).expect_err("it is deep").what.contains("deep"));
+        (0..DEEPEST_INCLUDE).for_each(|_| files.leave());
+        files.enter(&names[0]).expect("the same file again, after the first has ended");
+        files.leave();
+        let mut more = (0..MOST_INCLUDES).map(|_| {
+            let entered = files.enter(&names[1]);
+            files.leave();
+            entered
+        });
+        assert!(more.any(|entered| entered.is_err()), "a few deep can be many");
+    }
+
+    #[test]
+    fn dots_are_taken_out() {
+        for (path, plain) in [("/a/./b/../c", "/a/c"), ("/../../a", "/a"), ("a/..", ""), ("a//b/", "a/b")] {
+            assert_eq!(without_dots(Path::new(path)), Path::new(plain), "{path}");
+        }
+    }
 }

@@ -76,8 +76,12 @@ fn not_xml(file: &str, text: &str, error: &roxmltree::Error) -> Error {
             (format!("the attribute {} is written twice", words::quoted(name)), "keep one of the two".into())
         }
         other => {
-            let message: String = other.to_string().chars().take(200).flat_map(char::escape_debug).collect();
-            (format!("this is not XML: {message}"), "elements are written `<link name=\"arm\"/>`".into())
+            let whole = other.to_string();
+            let message = whole.rsplit_once(" at ").map_or(whole.as_str(), |(message, _)| message);
+            (
+                format!("this is not XML: {}", words::quoted(message).trim_matches('`')),
+                "elements are written `<link name=\"arm\"/>`".into(),
+            )
         }
     };
     Error { file: file.into(), position: Some(position), path: String::new(), what, fix }
@@ -219,7 +223,9 @@ impl<'x> Element<'x> {
     pub fn missing(&self, attribute: &str) -> Error {
         let names: Vec<&str> = self.attributes().collect();
         let what = format!("the attribute `{attribute}` is missing");
-        let fix = match words::nearest(attribute, names.iter().copied()) {
+        // Short names, ixx and ixy, are always near each other.
+        let near = words::nearest(attribute, names.iter().copied()).filter(|_| attribute.len() > 3);
+        let fix = match near {
             Some(near) => format!("is {} meant? Write {attribute}=\"...\"", words::quoted(near)),
             None => format!("write {attribute}=\"...\""),
         };
@@ -291,17 +297,6 @@ impl<'x> Element<'x> {
     /// true or false.
     pub fn flag(&self, attribute: &str) -> Result<Option<bool>, Error> {
         self.choice(attribute, &[("true", true), ("false", false), ("1", true), ("0", false)])
-    }
-
-    /// A whole number that is not negative.
-    pub fn whole(&self, attribute: &str) -> Result<Option<usize>, Error> {
-        let Some(text) = self.text(attribute) else {
-            return Ok(None);
-        };
-        text.trim().parse().map(Some).map_err(|_| {
-            let what = format!("{} is no whole number", words::quoted(text));
-            self.error_at(attribute, what, "write a number such as 3")
-        })
     }
 
     /// One of a few words.

@@ -110,7 +110,7 @@ impl<'x> Reader<'_, 'x> {
         let volume = geometry.volume().filter(|volume| volume.is_finite() && *volume > 0.0);
         if volume.is_none() || geometry.lengths().iter().any(|&length| length <= 0.0) {
             let error =
-                shape.error("a length is not larger than 0", "write lengths that are larger than 0 [m]");
+                shape.error("a length is 0, negative or absurd", "write lengths that are larger than 0 [m]");
             if collides {
                 self.findings.refuse(error)?
             } else {

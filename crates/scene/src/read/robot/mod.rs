@@ -92,6 +92,7 @@ pub(super) fn read(
     let before = [robot.tendons.len(), robot.motors.len(), robot.frames.len(), robot.shapes.len()];
     robot.tendons.extend(table.sections("tendons", |node| motor::tendon(node, &robot))?);
     robot.motors.extend(table.sections("motors", |node| motor::read(node, &robot))?);
+    start::more_motors(&mut robot);
     robot.frames.extend(table.sections("frames", |node| frame(node, &robot))?);
     robot.shapes.extend(table.sections("shapes", |node| shape_of(node, &robot))?);
     robot.place(&shape::placement(&table)?);

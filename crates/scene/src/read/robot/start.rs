@@ -25,6 +25,13 @@ pub(super) fn read(table: &Table<'_>, robot: &mut Robot) -> Result<(), Invalid> 
     Ok(())
 }
 
+/// States of a file know nothing of motors that the scene adds: these have the control 0.
+pub(super) fn more_motors(robot: &mut Robot) {
+    let motors = robot.motors.len();
+    let states = robot.keyframes.iter_mut().chain([&mut robot.start]);
+    states.filter(|state| !state.controls.is_empty()).for_each(|state| state.controls.resize(motors, 0.0));
+}
+
 /// Where the numbers of each joint begin.
 fn firsts(joints: &[Joint], width: fn(JointKind) -> usize) -> Vec<usize> {
     let next = |at: &mut usize, joint: &Joint| Some(std::mem::replace(at, *at + width(joint.kind)));

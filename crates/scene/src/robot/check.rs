@@ -38,7 +38,7 @@ impl Robot {
                 return Err(Invalid::new(path("parent"), what, "put bodies after their parents"));
             }
             placed(&body.placement, &name).map_err(|invalid| invalid.at(path("placement")))?;
-            body.inertial.check_signs().map_err(|invalid| {
+            body.inertial.check_numbers().map_err(|invalid| {
                 let what = format!("{name}: {}", invalid.what);
                 Invalid::new(path("inertial"), what, invalid.fix)
             })?;

@@ -69,6 +69,8 @@ pub(crate) struct Files {
     itself: PathBuf,
     /// The folder of the robot's file, without links.
     folder: PathBuf,
+    /// The same folder, as the user wrote it.
+    shown: PathBuf,
     /// Folders that may be read, without links.
     roots: Vec<PathBuf>,
     packages: Vec<(String, PathBuf)>,
@@ -79,9 +81,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Those of the robot in this file.
+    /// Those of the robot in this file. The file need not be there, and its folder must.
     pub fn new(file: &Path, load: &Load) -> Result<Self, Error> {
-        let itself = canonical(file)?;
+        let shown = file.parent().unwrap_or(Path::new("")).to_owned();
+        let itself = match fs::canonicalize(file) {
+            Ok(itself) => itself,
+            Err(_) => canonical(if shown == Path::new("") { Path::new(".") } else { &shown })?
+                .join(file.file_name().unwrap_or_default()),
+        };
         let folder = itself.parent().unwrap_or(Path::new("/")).to_owned();
         let mut roots = vec![folder.clone()];
         for allowed in &load.allow {
@@ -94,7 +101,7 @@ impl Files {
             packages.push((name.clone(), root));
         }
         let open = vec![itself.clone()];
-        Ok(Self { itself, folder, roots, packages, bytes: 0, open, includes: 0 })
+        Ok(Self { itself, folder, shown, roots, packages, bytes: 0, open, includes: 0 })
     }
 
     /// The robot's file, without links.
@@ -105,6 +112,11 @@ impl Files {
     /// The folder of the robot's file, without links.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What errors call a file that [`Files::find`] returned: as the user would write it.
+    pub fn shown(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.folder).map_or_else(|_| path.to_owned(), |inside| self.shown.join(inside))
     }
 
     /// The file of a name: a path relative to `folder`, an absolute one, `file://` or `package://`. What is returned has
@@ -125,9 +137,9 @@ impl Files {
     }
 
     /// `NAME/rest` of `package://NAME/rest`: a given package, else the nearest folder above the robot's file that is
-    /// called NAME, else the folder of the robot's file if it has the rest.
+    /// called NAME, else the folder of the robot's file if it has `NAME/rest` or the rest.
     fn find_in_package(&self, name: &str, rest: &str) -> Result<PathBuf, Unread> {
-        let (package, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let (package, rest) = rest.trim_start_matches('/').split_once('/').unwrap_or_default();
         let mesh = Path::new(rest).extension().is_some_and(|ending| {
             OF_PACKAGES.iter().any(|allowed| ending.to_string_lossy().eq_ignore_ascii_case(allowed))
         });
@@ -143,8 +155,10 @@ impl Files {
         {
             return self.permitted(&root.join(rest), name, &[root.to_owned()]);
         }
-        if let Ok(found) = self.permitted(&self.folder.join(rest), name, &self.roots) {
-            return Ok(found);
+        for inside in [self.folder.join(package).join(rest), self.folder.join(rest)] {
+            if let Ok(found) = self.permitted(&inside, name, &self.roots) {
+                return Ok(found);
+            }
         }
         let what = format!("the package {} of {} is not found", words::quoted(package), words::quoted(name));
         let fix = match above()

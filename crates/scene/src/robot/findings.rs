@@ -97,7 +97,7 @@ impl Findings {
             position: None,
             path: String::new(),
             what: lines.join("\n"),
-            fix: "remove them, or load leniently (`--lenient`), which leaves them out".into(),
+            fix: "remove what is listed, or load leniently (`--lenient`), which leaves it out".into(),
         })
     }
 }

@@ -28,6 +28,18 @@ impl Geometry {
         })
     }
 
+    /// The lengths that it is made of [m]; none of planes and meshes.
+    pub(crate) fn lengths(&self) -> Vec<f64> {
+        match *self {
+            Geometry::Plane | Geometry::Mesh(_) => Vec::new(),
+            Geometry::Sphere { radius } => vec![radius],
+            Geometry::Capsule { radius, half_length } | Geometry::Cylinder { radius, half_length } => {
+                vec![radius, half_length]
+            }
+            Geometry::Box { half_sides: three } | Geometry::Ellipsoid { half_axes: three } => three.to_vec(),
+        }
+    }
+
     /// Mass, centre and inertia of the shape in its own frame, when it is filled evenly.
     ///
     /// # Errors

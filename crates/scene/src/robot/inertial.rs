@@ -6,6 +6,9 @@ use crate::error::Invalid;
 /// How far principal moments may break a law of nature by rounding, relative to the largest.
 const TOLERANCE: f64 = 1e-6;
 
+/// What is as good as no inertia [kg·m²].
+const NOTHING: f64 = 1e-15;
+
 type Matrix = [[f64; 3]; 3];
 
 impl Inertial {
@@ -60,12 +63,20 @@ impl Inertial {
     ///
     /// # Errors
     ///
-    /// What it breaks. The third of these is named last, and only engines without forces in between can live with it.
+    /// The first of these that it breaks.
     pub fn check(&self) -> Result<(), Invalid> {
-        self.check_signs()?;
+        self.check_numbers()?;
         let moments = self.principal_moments();
-        let (sum, largest) = (moments.iter().sum::<f64>(), moments.iter().copied().fold(0.0, f64::max));
-        if 2.0 * largest - sum > TOLERANCE * largest {
+        if moments.iter().any(|&moment| moment < -TOLERANCE * largest_of(moments) - NOTHING) {
+            let [a, b, c] = moments;
+            return Err(Invalid::new(
+                "inertia",
+                format!("the principal moments of inertia are {a:.4e}, {b:.4e} and {c:.4e}: one is negative"),
+                "check the inertia, also the signs of ixy, ixz and iyz [kg·m²]",
+            ));
+        }
+        let largest = largest_of(moments);
+        if 2.0 * largest - moments.iter().sum::<f64>() > TOLERANCE * largest + NOTHING {
             let [a, b, c] = moments;
             return Err(Invalid::new(
                 "inertia",
@@ -78,12 +89,8 @@ impl Inertial {
         Ok(())
     }
 
-    /// Are mass and moments finite, and not negative?
-    ///
-    /// # Errors
-    ///
-    /// What is not.
-    pub fn check_signs(&self) -> Result<(), Invalid> {
+    /// Are all numbers finite, and is the mass not negative?
+    pub(crate) fn check_numbers(&self) -> Result<(), Invalid> {
         let Self { mass, center, inertia } = self;
         if !mass.is_finite() || !center.iter().chain(inertia).all(|x| x.is_finite()) {
             return Err(Invalid::new("", "a number is not finite", "write finite numbers"));
@@ -95,18 +102,12 @@ impl Inertial {
                 "write a mass that is not negative [kg]",
             ));
         }
-        let moments = self.principal_moments();
-        let largest = moments.iter().fold(0.0, |most: f64, moment| most.max(moment.abs()));
-        if moments.iter().any(|&moment| moment < -TOLERANCE * largest) {
-            let [a, b, c] = moments;
-            return Err(Invalid::new(
-                "inertia",
-                format!("the principal moments of inertia are {a:.4e}, {b:.4e} and {c:.4e}: one is negative"),
-                "check the inertia, also the signs of ixy, ixz and iyz [kg·m²]",
-            ));
-        }
         Ok(())
     }
+}
+
+fn largest_of(moments: [f64; 3]) -> f64 {
+    moments.iter().fold(0.0, |most: f64, moment| most.max(moment.abs()))
 }
 
 /// (xx, yy, zz, xy, xz, yz) as a matrix.

@@ -7,7 +7,7 @@ use super::xml::Xml;
 use super::xml_text::Text;
 use super::{Robot, mjcf, urdf};
 use crate::error::Error;
-use crate::words;
+use crate::{source, words};
 
 /// A robot, and what its writer should know.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,11 +29,19 @@ impl Robot {
     /// error.
     pub fn load(path: impl AsRef<Path>, load: &Load) -> Result<Loaded, Error> {
         let path = path.as_ref();
-        let shown = path.display().to_string();
-        let mut files = Files::new(path, load)?;
-        let itself = files.itself().to_owned();
-        let text = files.text(&itself).map_err(|unread| unread.of(&shown))?;
-        let text = Text::new(shown, text)?;
+        let text = source::read_text(path).map_err(|unread| unread.of(&path.display().to_string()))?;
+        Self::parse(text, path, load)
+    }
+
+    /// Reads a robot from a text, as [`Robot::load`] does; other files are looked for where `file` would be.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Robot::load`].
+    pub fn parse(text: impl Into<String>, file: impl AsRef<Path>, load: &Load) -> Result<Loaded, Error> {
+        let file = file.as_ref();
+        let mut files = Files::new(file, load)?;
+        let text = Text::new(file.display().to_string(), text.into())?;
         let kind = Xml::parse(&text)?.root().name().to_owned();
         match kind.as_str() {
             "robot" => urdf::read(&text, &mut files, load),

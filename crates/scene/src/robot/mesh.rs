@@ -95,7 +95,7 @@ impl Triangles {
                 "close its holes, or give mass and inertia",
             );
         }
-        if volume.is_nan() || volume <= 0.0 {
+        if volume.is_nan() || volume <= 0.0 || volume.is_infinite() {
             let fix =
                 "turn its triangles round (anticlockwise when seen from outside), or give mass and inertia";
             return invalid("the surface is flat or inside out: it encloses no volume", fix);
@@ -191,12 +191,13 @@ impl Meshes {
         if let Some(known) = self.read.get(&key) {
             return Ok(Arc::clone(known));
         }
-        ending(path)?;
-        let bytes = files.bytes(path).map_err(|unread| unread.of(&path.display().to_string()))?;
-        let triangles = Triangles::parse(&bytes, path)?.scaled(scale);
+        let shown = files.shown(path);
+        ending(&shown)?;
+        let bytes = files.bytes(path).map_err(|unread| unread.of(&shown.display().to_string()))?;
+        let triangles = Triangles::parse(&bytes, &shown)?.scaled(scale);
         if !triangles.vertices.iter().flatten().all(|x| x.is_finite()) {
             let unread = Unread::new("a corner is too far away once it is scaled", "use a smaller scale");
-            return Err(unread.of(&path.display().to_string()));
+            return Err(unread.of(&shown.display().to_string()));
         }
         let triangles = Arc::new(triangles);
         self.read.insert(key, Arc::clone(&triangles));

@@ -76,8 +76,12 @@ fn not_xml(file: &str, text: &str, error: &roxmltree::Error) -> Error {
             (format!("the attribute {} is written twice", words::quoted(name)), "keep one of the two".into())
         }
         other => {
-            let message: String = other.to_string().chars().take(200).flat_map(char::escape_debug).collect();
-            (format!("this is not XML: {message}"), "elements are written `<link name=\"arm\"/>`".into())
+            let whole = other.to_string();
+            let message = whole.rsplit_once(" at ").map_or(whole.as_str(), |(message, _)| message);
+            (
+                format!("this is not XML: {}", words::quoted(message).trim_matches('`')),
+                "elements are written `<link name=\"arm\"/>`".into(),
+            )
         }
     };
     Error { file: file.into(), position: Some(position), path: String::new(), what, fix }
@@ -103,6 +107,14 @@ impl<'x> Element<'x> {
     /// Whether it belongs to an extension, `<gazebo:plugin>`.
     pub fn is_foreign(&self) -> bool {
         self.node.tag_name().namespace().is_some()
+    }
+
+    /// The first macro of xacro in it, if there is one.
+    pub fn macros(&self) -> Option<Element<'x>> {
+        let file = self.file;
+        let mut all = self.node.descendants();
+        all.find(|node| node.tag_name().namespace().is_some_and(|space| space.contains("xacro")))
+            .map(|node| Element { file, node })
     }
 
     /// The file that it stands in.
@@ -222,7 +234,9 @@ impl<'x> Element<'x> {
     pub fn missing(&self, attribute: &str) -> Error {
         let names: Vec<&str> = self.attributes().collect();
         let what = format!("the attribute `{attribute}` is missing");
-        let fix = match words::nearest(attribute, names.iter().copied()) {
+        // Short names, ixx and ixy, are always near each other.
+        let near = words::nearest(attribute, names.iter().copied()).filter(|_| attribute.len() > 3);
+        let fix = match near {
             Some(near) => format!("is {} meant? Write {attribute}=\"...\"", words::quoted(near)),
             None => format!("write {attribute}=\"...\""),
         };
@@ -280,7 +294,12 @@ impl<'x> Element<'x> {
         for word in text.split_ascii_whitespace() {
             let number: f64 = word.parse().map_err(|_| {
                 let what = format!("{} is no number", words::quoted(word));
-                self.error_at(attribute, what, "write numbers such as 0.5 or -1e-3, with spaces between them")
+                let fix = if word.starts_with('$') {
+                    "expand the macros of this file first: `xacro robot.urdf.xacro > robot.urdf`"
+                } else {
+                    "write numbers such as 0.5 or -1e-3, with spaces between them"
+                };
+                self.error_at(attribute, what, fix)
             })?;
             if !number.is_finite() {
                 let what = format!("{} is no finite number", words::quoted(word));

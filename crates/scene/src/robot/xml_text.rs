@@ -43,22 +43,23 @@ impl Text {
     }
 }
 
-/// The text with `x` for each letter of its comments. XML allows no `--` in comments, and the parsers that robots are
-/// written for do. Lines and columns stay.
+/// The text with `x` for each letter of its comments, and without declarations (`<?xml ... ?>`). XML allows no `--` in
+/// comments, and declarations in the first line only; the parsers that robots are written for do. Lines and columns stay.
 fn blanked(text: String) -> Result<String, (Position, String, String)> {
     let bytes = text.as_bytes();
-    let mut comments: Vec<(usize, usize)> = Vec::new();
+    let mut blanks: Vec<(usize, usize, char)> = Vec::new();
     let (mut at, mut depth, mut namespaces) = (0, 0usize, 0);
     while let Some(start) = find(bytes, at, b"<") {
         let rest = &bytes[start..];
         if rest.starts_with(b"<!--") {
             let end = find(bytes, start + 4, b"-->").unwrap_or(bytes.len());
-            comments.push((start + 4, end));
+            blanks.push((start + 4, end, 'x'));
             at = end;
         } else if rest.starts_with(b"<![CDATA[") {
             at = find(bytes, start, b"]]>").unwrap_or(bytes.len());
         } else if rest.starts_with(b"<?") {
-            at = find(bytes, start, b"?>").unwrap_or(bytes.len());
+            at = find(bytes, start, b"?>").map_or(bytes.len(), |end| end + 2);
+            blanks.push((start, at, ' '));
         } else {
             let tag = Tag::scan(bytes, start);
             namespaces += tag.namespaces;
@@ -92,9 +93,9 @@ fn blanked(text: String) -> Result<String, (Position, String, String)> {
     }
     let mut parts = String::with_capacity(text.len());
     let mut from = 0;
-    for (start, end) in comments {
+    for (start, end, blank) in blanks {
         parts.push_str(&text[from..start]);
-        parts.extend(text[start..end].chars().map(|letter| if letter == '\n' { '\n' } else { 'x' }));
+        parts.extend(text[start..end].chars().map(|letter| if letter == '\n' { '\n' } else { blank }));
         from = end;
     }
     parts.push_str(&text[from..]);

@@ -1,4 +1,4 @@
-//! OBJ (Wavefront): corners `v x y z` and faces `f 1 2/5 3//7 -1`; everything else is for looks.
+//! OBJ, of Wavefront: corners `v x y z` and faces `f 1 2/5 3//7 -1`; everything else is for looks.
 
 use super::{Triangles, wrong};
 use crate::source::Unread;
@@ -60,8 +60,6 @@ fn face<'a>(mesh: &mut Triangles, words: impl Iterator<Item = &'a str>, line: us
         })?;
         corners.push(corner);
     }
-    if corners.len() < 3 {
-        return Err(wrong(line, format!("a face has {}", words::counted(corners.len(), "corner")), FACE));
-    }
+    // Points and lines have no triangles.
     mesh.fan(&corners, line)
 }

@@ -126,6 +126,9 @@ fn check(robot: &Robot, tree: &Tree<'_>, bodies: &Bodies<'_>) -> Result<(), Erro
 /// that a joint feels, a time constant T and a damping ratio r:  stiffness = m / (T r)²,  damping = 2 m / T.
 fn springs_and_limits(robot: &mut Robot, bodies: &Bodies<'_>, dofs: &Dofs, switches: &Switches) {
     for (at, (joint, part)) in robot.joints.iter_mut().zip(&bodies.joints).enumerate() {
+        if part.spring_damper.is_none() && joint.range.is_none() {
+            continue;
+        }
         let inertia = dofs.of_joint(at, joint.kind);
         let penalty = |[time, ratio]: [f64; 2]| Limit {
             stiffness: inertia / (time * ratio).powi(2).max(f64::MIN_POSITIVE),

@@ -323,17 +323,6 @@ impl<'x> Element<'x> {
         self.choice(attribute, &[("true", true), ("false", false), ("1", true), ("0", false)])
     }
 
-    /// A whole number that is not negative.
-    pub fn whole(&self, attribute: &str) -> Result<Option<usize>, Error> {
-        let Some(text) = self.text(attribute) else {
-            return Ok(None);
-        };
-        text.trim().parse().map(Some).map_err(|_| {
-            let what = format!("{} is no whole number", words::quoted(text));
-            self.error_at(attribute, what, "write a number such as 3")
-        })
-    }
-
     /// One of a few words.
     pub fn choice<T: Copy>(&self, attribute: &str, choices: &[(&str, T)]) -> Result<Option<T>, Error> {
         let Some(text) = self.text(attribute) else {

@@ -1,22 +1,24 @@
 //! The mass matrix of a robot whose joints are at their references: what MuJoCo measures springs, limits and servos with.
 
+use std::collections::BTreeMap;
+
 use crate::robot::{Inertial, JointKind, Placement, Robot, orientation};
 
 /// Most multiplications; more would take long.
-const MOST_WORK: usize = 2_000_000_000;
+const MOST_WORK: usize = 200_000_000;
 
-/// For each degree of freedom, the inertia that it feels.
-#[derive(Clone, Debug, Default)]
+/// The mass matrix, factorised: M = Lᵀ D L.
+#[derive(Debug)]
 pub(super) struct Dofs {
     /// The first degree of freedom of each joint.
     pub first: Vec<usize>,
-    /// M_ii: with all other joints held.
-    pub diagonal: Vec<f64>,
-    /// 1 / (M⁻¹)_ii: with all other joints free.
-    pub effective: Vec<f64>,
+    dofs: Vec<Dof>,
+    /// For each degree of freedom its D, and its L with those on the way to the world.
+    rows: Vec<Vec<f64>>,
 }
 
 /// How one degree of freedom moves what hangs from it, in the world's frame.
+#[derive(Debug)]
 struct Dof {
     joint: usize,
     body: usize,
@@ -48,19 +50,47 @@ impl Dofs {
         for (row, dof) in rows.iter_mut().zip(&dofs) {
             row[0] += robot.joints[dof.joint].armature;
         }
-        let diagonal = rows.iter().map(|row| row[0]).collect();
         factorise(&dofs, &mut rows);
-        let effective = (0..dofs.len()).map(|at| effective(&dofs, &rows, at)).collect();
-        Some(Self { first, diagonal, effective })
+        Some(Self { first, dofs, rows })
     }
 
-    /// The mean of 1 / (M⁻¹)_ii over the degrees of freedom of a joint, as MuJoCo takes it: count / Σ (M⁻¹)_ii.
+    /// The inertia that a joint feels while all others are free; of several degrees of freedom the mean, as MuJoCo takes
+    /// it: count / Σ (M⁻¹)_ii. Zero if there is none.
     pub fn of_joint(&self, joint: usize, kind: JointKind) -> f64 {
         let count = kind.velocities();
-        let inverse: f64 =
-            self.effective[self.first[joint]..][..count].iter().map(|inertia| 1.0 / inertia).sum();
-        if inverse > 0.0 && inverse.is_finite() { count as f64 / inverse } else { 0.0 }
+        let first = self.first[joint];
+        let inverse: f64 = (first..first + count).map(|dof| self.inverse(&[(dof, 1.0)])).sum();
+        positive(count as f64 / inverse)
     }
+
+    /// The inertia that a force on several degrees of freedom feels, by its moments: 1 / (J M⁻¹ Jᵀ). Zero if there is
+    /// none.
+    pub fn of_moments(&self, moments: &[(usize, f64)]) -> f64 {
+        positive(1.0 / self.inverse(moments))
+    }
+
+    /// J M⁻¹ Jᵀ = Σ z_i² / D_i  with  Lᵀ z = Jᵀ: z is zero except from the moments' degrees of freedom to the world.
+    fn inverse(&self, moments: &[(usize, f64)]) -> f64 {
+        let mut z: BTreeMap<usize, f64> = BTreeMap::new();
+        for &(dof, moment) in moments {
+            *z.entry(dof).or_default() += moment;
+        }
+        let mut sum = 0.0;
+        while let Some((at, z_at)) = z.pop_last() {
+            sum += z_at * z_at / self.rows[at][0];
+            let mut above = self.dofs[at].parent;
+            for factor in &self.rows[at][1..] {
+                let Some(i) = above else { break };
+                *z.entry(i).or_default() -= factor * z_at;
+                above = self.dofs[i].parent;
+            }
+        }
+        sum
+    }
+}
+
+fn positive(inertia: f64) -> f64 {
+    if inertia > 0.0 && inertia.is_finite() { inertia } else { 0.0 }
 }
 
 /// world_from_body of all bodies.
@@ -154,19 +184,6 @@ fn factorise(dofs: &[Dof], rows: &mut [Vec<f64>]) {
         row[1..].iter_mut().for_each(|entry| *entry /= diagonal);
         rows[at] = row;
     }
-}
-
-/// 1 / (M⁻¹)_jj, with (M⁻¹)_jj = Σ y_i² / D_i and Lᵀ y = e_j: y is zero except from j to the world.
-fn effective(dofs: &[Dof], rows: &[Vec<f64>], at: usize) -> f64 {
-    let chain: Vec<usize> = std::iter::successors(Some(at), |&dof| dofs[dof].parent).collect();
-    let mut y = vec![0.0; chain.len()];
-    y[0] = 1.0;
-    let mut inverse = 1.0 / rows[at][0];
-    for i in 1..chain.len() {
-        y[i] = -(0..i).map(|k| rows[chain[k]][i - k] * y[k]).sum::<f64>();
-        inverse += y[i] * y[i] / rows[chain[i]][0];
-    }
-    1.0 / inverse
 }
 
 fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {

@@ -29,7 +29,7 @@ pub(super) fn read(element: Element<'_>, compiler: &Compiler) -> Result<Inertial
     let [x, y, z] = diagonal.unwrap_or_default();
     let inertia = full.unwrap_or([x, y, z, 0.0, 0.0, 0.0]);
     let own = Inertial { mass, center: [0.0; 3], inertia };
-    own.check_signs().map_err(|invalid| element.error(invalid.what, invalid.fix))?;
+    own.check_numbers().map_err(|invalid| element.error(invalid.what, invalid.fix))?;
     Ok(own.moved(&placement))
 }
 
@@ -50,7 +50,10 @@ pub(super) fn of_body(part: &BodyPart<'_>, compiler: &Compiler) -> Result<Inerti
     }
     match inertial.check() {
         Ok(()) => Ok(inertial),
-        Err(_) if compiler.balance_inertia && inertial.check_signs().is_ok() => {
+        Err(_)
+            if compiler.balance_inertia
+                && inertial.principal_moments().iter().all(|&moment| moment >= 0.0) =>
+        {
             let [x, y, z, ..] = inertial.inertia;
             let mean = (x + y + z) / 3.0;
             Ok(Inertial { inertia: [mean, mean, mean, 0.0, 0.0, 0.0], ..inertial })

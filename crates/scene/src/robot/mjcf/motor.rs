@@ -78,9 +78,9 @@ impl Surroundings<'_, '_> {
             findings.unsupported(element, "servos of ball and free joints are not supported");
             return Ok(None);
         }
-        // A positive number here is a damping ratio, if the first two are those of a servo.
+        // A positive number here is a damping ratio r, if the first two are those of a servo: kv = 2 r √(kp m).
         if bias[2] > 0.0 && gain[0] == -bias[1] {
-            bias[2] = -2.0 * bias[2] * (gain[0] * self.reflected(&transmission)).max(0.0).sqrt();
+            bias[2] = -2.0 * bias[2] * (gain[0] * self.inertia(&transmission)).max(0.0).sqrt();
         }
         let control = self.control_range(element, &spec, &transmission)?;
         let force_range = spec.force.resolve(element, "forcerange", "forcelimited", self.compiler)?;
@@ -157,21 +157,19 @@ impl Surroundings<'_, '_> {
         }
     }
 
-    /// The inertia that a motor feels, all other joints held: the sum of M_ii / moment² over its joints.
-    fn reflected(&self, transmission: &Transmission) -> f64 {
-        let inertia = |dof: usize, moment: f64| {
-            if moment.abs() > 1e-15 { self.dofs.diagonal[dof] / (moment * moment) } else { 0.0 }
-        };
-        match transmission {
+    /// The inertia that a motor feels.
+    fn inertia(&self, transmission: &Transmission) -> f64 {
+        let moments: Vec<(usize, f64)> = match transmission {
             Transmission::Joint { joint, gear } => {
                 let first = self.dofs.first[*joint];
-                gear.iter().enumerate().map(|(at, &gear)| inertia(first + at, gear)).sum()
+                gear.iter().enumerate().map(|(at, &gear)| (first + at, gear)).collect()
             }
             Transmission::Tendon { tendon, gear } => {
                 let joints = &self.robot.tendons[*tendon].joints;
-                joints.iter().map(|&(joint, factor)| inertia(self.dofs.first[joint], gear * factor)).sum()
+                joints.iter().map(|&(joint, factor)| (self.dofs.first[joint], gear * factor)).collect()
             }
-        }
+        };
+        self.dofs.of_moments(&moments)
     }
 
     fn control_range(

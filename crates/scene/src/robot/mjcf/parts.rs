@@ -22,8 +22,6 @@ pub(super) struct Texts {
     /// For the file and the first byte of an `<include>`: the number of its text.
     includes: HashMap<(String, usize), usize>,
     read: HashSet<PathBuf>,
-    /// The folder of the main file, as errors call it.
-    shown: PathBuf,
 }
 
 impl Texts {
@@ -31,7 +29,6 @@ impl Texts {
     pub fn gather(main: &Text, files: &mut Files) -> Result<Self, Error> {
         let mut texts = Self::default();
         let folder = files.folder().to_owned();
-        texts.shown = Path::new(main.file()).parent().unwrap_or(Path::new("")).to_owned();
         texts.follow(main, &folder, files)?;
         Ok(texts)
     }
@@ -59,10 +56,7 @@ impl Texts {
                 let what = format!("{} is included twice", words::quoted(name));
                 return Err(include.error_at("file", what, "include it once"));
             }
-            let shown = match path.strip_prefix(&main) {
-                Ok(inside) => self.shown.join(inside).display().to_string(),
-                Err(_) => path.display().to_string(),
-            };
+            let shown = files.shown(&path).display().to_string();
             let inner = files.text(&path).map_err(|unread| match unread.position {
                 Some(_) => unread.of(&shown),
                 None => include.error_at("file", unread.what, unread.fix),

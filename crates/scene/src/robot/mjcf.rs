@@ -50,12 +50,23 @@ pub(crate) fn read(text: &Text, files: &mut Files, load: &Load) -> Result<Loaded
     let tree = Tree::new(&main, &texts, &parsed)?;
     schema::check(&tree)?;
     let mut findings = Findings::new(load.lenient);
-    let robot = robot(&tree, files, load, &mut findings)?;
+    let (robot, bodies) = robot(&tree, files, load, &mut findings)?;
+    // First what is not supported: without it, what is left may be wrong.
     let warnings = findings.finish(text.file())?;
+    robot.check().map_err(|invalid| {
+        let of_bodies: Vec<_> = bodies.parts.iter().map(|part| part.element).collect();
+        let of_joints: Vec<_> = bodies.joints.iter().map(|part| part.element).collect();
+        xml::attach(invalid, tree.root(), &of_bodies, &of_joints)
+    })?;
     Ok(Loaded { robot, warnings })
 }
 
-fn robot(tree: &Tree<'_>, files: &mut Files, load: &Load, findings: &mut Findings) -> Result<Robot, Error> {
+fn robot<'x>(
+    tree: &Tree<'x>,
+    files: &mut Files,
+    load: &Load,
+    findings: &mut Findings,
+) -> Result<(Robot, Bodies<'x>), Error> {
     let compiler = Compiler::read(tree)?;
     let switches = Switches::read(tree, findings)?;
     let classes = Classes::read(tree, &compiler)?;
@@ -72,8 +83,6 @@ fn robot(tree: &Tree<'_>, files: &mut Files, load: &Load, findings: &mut Finding
     let joint_names = names(bodies.joints.iter().map(|part| part.joint.name.as_str()), "joint");
     robot.joints = bodies.joints.iter().map(|part| part.joint.clone()).collect();
     robot.joints.iter_mut().zip(joint_names).for_each(|(joint, name)| joint.name = name);
-    check(&robot, tree, &bodies)?;
-
     let dofs = Dofs::new(&robot).ok_or_else(|| {
         tree.root().error("too many joints hang from each other", "divide the robot, or nest its bodies less")
     })?;
@@ -103,8 +112,7 @@ fn robot(tree: &Tree<'_>, files: &mut Files, load: &Load, findings: &mut Finding
     robot.shapes = bodies.geoms.iter().map(|part| part.shape.clone()).collect();
     robot.shapes.iter_mut().for_each(|shape| shape.collides &= switches.contact);
     report_equalities(tree, &switches, findings);
-    check(&robot, tree, &bodies)?;
-    Ok(robot)
+    Ok((robot, bodies))
 }
 
 /// The model's name, or that of its file.
@@ -112,14 +120,6 @@ fn name(tree: &Tree<'_>) -> String {
     let root = tree.root();
     let stem = Path::new(root.file()).file_stem().unwrap_or_default().to_string_lossy();
     root.text("model").filter(|name| !name.trim().is_empty()).unwrap_or(&stem).to_owned()
-}
-
-fn check(robot: &Robot, tree: &Tree<'_>, bodies: &Bodies<'_>) -> Result<(), Error> {
-    robot.check().map_err(|invalid| {
-        let of_bodies: Vec<_> = bodies.parts.iter().map(|part| part.element).collect();
-        let of_joints: Vec<_> = bodies.joints.iter().map(|part| part.element).collect();
-        xml::attach(invalid, tree.root(), &of_bodies, &of_joints)
-    })
 }
 
 /// Springs by time constant, as MuJoCo makes them, and the penalties of limits, made in the same way. With the inertia m

@@ -167,7 +167,7 @@ impl<'x, 'f> Assets<'x, 'f> {
             findings.unsupported_at(
                 asset.element,
                 "inertia",
-                "the mass of a convex hull: write inertia=\"exact\"",
+                "the mass of a convex hull: that of the mesh itself is used",
             );
         }
         // Triangles that are only to be seen may be left out; a mesh that was read without them is read again.

@@ -208,17 +208,13 @@ impl GeomSpec {
                 .map(|mesh| (Geometry::Mesh(mesh), placement)));
         }
         let need = |count: usize| -> Result<(), Error> {
-            match size[..count].iter().all(|&x| x > 0.0) {
-                true => Ok(()),
-                false => {
-                    let wanted = ["RADIUS", "RADIUS HALF-LENGTH", "X Y Z"][count - 1];
-                    let what = format!(
-                        "{} positive for this type of geom",
-                        ["its size is not", "two sizes must be", "three sizes must be"][count - 1]
-                    );
-                    Err(element.error_at("size", what, format!("write size=\"{wanted}\", each positive [m]")))
-                }
+            if size[..count].iter().all(|&x| x > 0.0) {
+                return Ok(());
             }
+            let wanted = ["RADIUS", "RADIUS HALF-LENGTH", "X Y Z"][count - 1];
+            let what =
+                format!("this type of geom has {}, which must be positive", words::counted(count, "size"));
+            Err(element.error_at("size", what, format!("write size=\"{wanted}\" [m]")))
         };
         let [x, y, z] = size;
         let geometry = match self.kind {
@@ -283,11 +279,10 @@ impl GeomSpec {
                     return Ok(Inertial::default());
                 };
                 match assets.find(element, name)?.inertia {
-                    MeshInertia::Exact => geometry.inertial(amount),
+                    // That a convex hull is not made is reported where the mesh is looked up.
+                    MeshInertia::Exact | MeshInertia::Convex => geometry.inertial(amount),
                     MeshInertia::Legacy => mesh_inertia::legacy(triangles, amount),
                     MeshInertia::Shell => mesh_inertia::shell(triangles, amount),
-                    // Reported where the mesh was looked up.
-                    MeshInertia::Convex => Ok(Inertial::default()),
                 }
             }
             _ if self.shell => Ok(shell::inertial(geometry, amount)),

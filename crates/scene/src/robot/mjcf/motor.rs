@@ -45,7 +45,7 @@ impl Surroundings<'_, '_> {
                 motors.motors.extend(motor);
             }
         }
-        self.limit_forces(&mut motors.motors, findings);
+        self.limit_forces(&mut motors.motors, findings)?;
         Ok(motors)
     }
 
@@ -198,7 +198,7 @@ impl Surroundings<'_, '_> {
     }
 
     /// A range of all motors' forces on a joint is that of its motor, if there is one only.
-    fn limit_forces(&self, motors: &mut [Motor], findings: &mut Findings) {
+    fn limit_forces(&self, motors: &mut [Motor], findings: &mut Findings) -> Result<(), Error> {
         for (at, part) in self.joints.iter().enumerate() {
             let Some([least, greatest]) = part.force_range else {
                 continue;
@@ -213,13 +213,22 @@ impl Surroundings<'_, '_> {
             let (first, second) = (pulling.next(), pulling.next());
             match (first, second) {
                 (None, _) => {}
-                (Some(motor), None) if matches!(motor.transmission, Transmission::Joint { .. }) => {
-                    let Transmission::Joint { gear, .. } = &motor.transmission else { continue };
+                (
+                    Some(Motor { name, transmission: Transmission::Joint { gear, .. }, force_range, .. }),
+                    None,
+                ) => {
                     let [a, b] = [least / gear[0], greatest / gear[0]];
-                    if gear[0] != 0.0 {
-                        let [low, high] = motor.force_range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-                        motor.force_range = Some([a.min(b).max(low), a.max(b).min(high)]);
+                    let [low, high] = force_range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+                    let both = [a.min(b).max(low), a.max(b).min(high)];
+                    if both[0] > both[1] {
+                        let what = format!("no force of the motor {} is in this range", words::quoted(name));
+                        return Err(part.element.error_at(
+                            "actuatorfrcrange",
+                            what,
+                            "let the ranges overlap",
+                        ));
                     }
+                    *force_range = if gear[0] == 0.0 { *force_range } else { Some(both) };
                 }
                 (Some(_), _) => {
                     let what = "the range of the force of several motors together";
@@ -227,6 +236,7 @@ impl Surroundings<'_, '_> {
                 }
             }
         }
+        Ok(())
     }
 }
 

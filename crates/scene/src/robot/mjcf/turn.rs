@@ -28,11 +28,7 @@ pub(super) fn read(element: Element<'_>, compiler: &Compiler) -> Result<Option<[
         _ => element.numbers(way)?.map(|angles| from_euler(angles, compiler)),
     };
     turn.map(Some).ok_or_else(|| {
-        element.error_at(
-            way,
-            "its vectors have no direction",
-            "write vectors that are not zero, and not parallel",
-        )
+        element.error_at(way, "it gives no orientation", "write vectors that are not zero, and not parallel")
     })
 }
 

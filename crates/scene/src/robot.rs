@@ -1,5 +1,7 @@
 //! Robots: trees of rigid bodies that joints connect, as files describe them.
 //!
+//! [`Robot::load`] reads URDF and MJCF files, [`Robot::check`] says what is wrong with a robot, however it was made.
+//!
 //! A [`Robot`] is plain data, whether it was read from URDF, MJCF or a scene file, or built in code. Poses are those of
 //! child frames in parent frames; all lists have a fixed order, and everything is named.
 
@@ -22,6 +24,10 @@ use std::path::PathBuf;
 pub use files::{Base, Load};
 pub use geometry::Amount;
 pub use load::Loaded;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/robots.md")]
+struct Page;
 
 /// A tree (or several) of rigid bodies.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -15,7 +15,7 @@ const UNIT: f64 = 1e-9;
 impl Robot {
     /// Finds the first thing that is wrong: names that are used twice, parents after their children, axes that are no unit
     /// vectors, numbers that are not finite, joints that move no mass, ranges the wrong way round, joints that follow
-    /// themselves.
+    /// themselves. What motors, tendons, frames and states name is checked with the scene.
     ///
     /// # Errors
     ///

@@ -275,3 +275,35 @@ fn without_dots(path: &Path) -> PathBuf {
     }
     plain
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn includes_end() {
+        let mut files = Files::new(Path::new("robot.xml"), &Load::default()).expect("the folder is there");
+        let itself = files.itself().to_owned();
+        assert!(files.enter(&itself).is_err(), "a file within itself");
+        let names: Vec<PathBuf> = (0..=DEEPEST_INCLUDE).map(|at| format!("{at}.xml").into()).collect();
+        names[..DEEPEST_INCLUDE].iter().for_each(|name| files.enter(name).expect("it is not deep"));
+        assert!(files.enter(&names[0]).is_err(), "a loop");
+        assert!(files.enter(&names[DEEPEST_INCLUDE]).expect_err("it is deep").what.contains("deep"));
+        (0..DEEPEST_INCLUDE).for_each(|_| files.leave());
+        files.enter(&names[0]).expect("the same file again, after the first has ended");
+        files.leave();
+        let mut more = (0..MOST_INCLUDES).map(|_| {
+            let entered = files.enter(&names[1]);
+            files.leave();
+            entered
+        });
+        assert!(more.any(|entered| entered.is_err()), "a few deep can be many");
+    }
+
+    #[test]
+    fn dots_are_taken_out() {
+        for (path, plain) in [("/a/./b/../c", "/a/c"), ("/../../a", "/a"), ("a/..", ""), ("a//b/", "a/b")] {
+            assert_eq!(without_dots(Path::new(path)), Path::new(plain), "{path}");
+        }
+    }
+}

@@ -22,11 +22,6 @@ impl Findings {
         Self { lenient, unsupported: Vec::new(), unsupported_count: 0, warnings: Vec::new() }
     }
 
-    /// Whether what is wrong may be left out.
-    pub fn lenient(&self) -> bool {
-        self.lenient
-    }
-
     /// An element that is not supported, and why or what of it.
     pub fn unsupported(&mut self, element: Element<'_>, what: impl Into<String>) {
         self.unsupported_count += 1;

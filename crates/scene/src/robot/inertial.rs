@@ -47,7 +47,15 @@ impl Inertial {
 
     /// Principal moments about the centre of mass, in no order [kg·m²].
     pub fn principal_moments(&self) -> [f64; 3] {
-        eigenvalues(full(self.inertia))
+        principal(full(self.inertia)).0
+    }
+
+    /// The same axes of inertia, with other principal moments.
+    pub(crate) fn with_moments(&self, change: impl Fn(f64) -> f64) -> Self {
+        let (moments, axes) = principal(full(self.inertia));
+        let mut diagonal = [[0.0; 3]; 3];
+        (0..3).for_each(|i| diagonal[i][i] = change(moments[i]));
+        Self { inertia: six(&product(&product(&axes, &diagonal), &transposed(&axes))), ..*self }
     }
 
     /// Could a body have this? Mass and moments are not negative, all numbers are finite, and no principal moment is
@@ -120,10 +128,11 @@ fn transposed(a: &Matrix) -> Matrix {
     std::array::from_fn(|i| std::array::from_fn(|j| a[j][i]))
 }
 
-/// Eigenvalues of a symmetric matrix by Jacobi's rotations (Golub and Van Loan, Matrix Computations, 8.5): each makes one
+/// Eigenvalues and eigenvectors (as columns) of a symmetric matrix by Jacobi's rotations (Golub and Van Loan, Matrix Computations, 8.5): each makes one
 /// pair of entries zero, and a handful of sweeps is enough for 3 × 3.
-fn eigenvalues(mut a: Matrix) -> [f64; 3] {
+fn principal(mut a: Matrix) -> ([f64; 3], Matrix) {
     const SWEEPS: usize = 12;
+    let mut axes: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
     for _ in 0..SWEEPS {
         for (p, q) in [(0, 1), (0, 2), (1, 2)] {
             if a[p][q] == 0.0 {
@@ -136,9 +145,10 @@ fn eigenvalues(mut a: Matrix) -> [f64; 3] {
             let mut turn: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
             (turn[p][p], turn[q][q], turn[p][q], turn[q][p]) = (cos, cos, sin, -sin);
             a = product(&product(&transposed(&turn), &a), &turn);
+            axes = product(&axes, &turn);
         }
     }
-    [a[0][0], a[1][1], a[2][2]]
+    ([a[0][0], a[1][1], a[2][2]], axes)
 }
 
 #[cfg(test)]

@@ -122,6 +122,17 @@ impl<'x> Element<'x> {
         self.file
     }
 
+    /// The byte of the file that it starts at.
+    pub fn start(&self) -> usize {
+        self.node.range().start
+    }
+
+    /// Itself and all elements inside, as they are written.
+    pub fn descendants(&self) -> impl Iterator<Item = Element<'x>> + use<'x> {
+        let file = self.file;
+        self.node.descendants().filter(Node::is_element).map(move |node| Element { file, node })
+    }
+
     /// Where it starts. Counts the lines before it: for messages only.
     pub fn position(&self) -> Position {
         self.place(self.node.range().start)
@@ -259,6 +270,19 @@ impl<'x> Element<'x> {
             let like = ["1", "2", "3", "4", "5", "6", "7"][..N.min(7)].join(" ");
             self.error_at(attribute, what, format!("write {attribute}=\"{like}\""))
         })
+    }
+
+    /// One number or more, for the first places of `numbers`; the rest stays.
+    pub fn fill<const N: usize>(&self, attribute: &str, numbers: &mut [f64; N]) -> Result<(), Error> {
+        let Some(list) = self.list(attribute)? else {
+            return Ok(());
+        };
+        if list.is_empty() || list.len() > N {
+            let what = format!("it has {}, and 1 to {N} are wanted", words::counted(list.len(), "number"));
+            return Err(self.error_at(attribute, what, format!("write 1 to {N} numbers")));
+        }
+        numbers[..list.len()].copy_from_slice(&list);
+        Ok(())
     }
 
     /// Numbers with spaces between them, however many.

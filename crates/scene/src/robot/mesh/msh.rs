@@ -12,7 +12,9 @@ const AS_TEXT: &str =
     "write it as text, version 2.2 or 4.1: `gmsh -save -format msh41 -bin 0`, or as OBJ or STL";
 
 pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
-    if bytes.trim_ascii_start().starts_with(b"$") { gmsh(bytes) } else { mujoco(bytes) }
+    // MuJoCo's files start with their number of vertices, which may read as `$` too.
+    let text = matches!(bytes.trim_ascii_start(), [b'$', b'A'..=b'Z', b'a'..=b'z', ..]);
+    if text { gmsh(bytes) } else { mujoco(bytes) }
 }
 
 /// int32 nvertex, nnormal, ntexcoord, nface;  float 3 nvertex, 3 nnormal, 2 ntexcoord;  int32 3 nface.

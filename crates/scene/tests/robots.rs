@@ -191,6 +191,24 @@ fn what_files_of_robots_say_by_themselves() {
     assert_eq!(fixed.robots, scene.robots);
 }
 
+/// The keyframe moves with the robot: a quarter turn about z takes its x velocity to y.
+#[test]
+fn a_robot_that_starts_from_a_keyframe() {
+    let scene = parse(
+        "[[robots]]\nfile = \"hopper.xml\"\nkeyframe = \"crouch\"\nposition = [5, 0, 0]\norientation = [1, 0, 0, 1]\n\
+         positions = { hip = 0.75 }\n[[robots.motors]]\nname = \"lift\"\njoint = \"hip\"\nkind = \"torque\"\n",
+    );
+    let robot = &scene.robots[0];
+    assert_eq!((robot.name.as_str(), robot.start.name.as_str()), ("hopper", "crouch"));
+    close(&robot.start.positions, &[5.0, 0.0, 0.7, QUARTER, 0.0, 0.0, QUARTER, 0.75]);
+    close(&robot.start.velocities, &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    assert_eq!(robot.start.controls, [0.25, 0.0]);
+    close(&robot.keyframes[0].positions, &[5.0, 0.0, 0.7, QUARTER, 0.0, 0.0, QUARTER, 0.5]);
+    close(&robot.bodies[0].placement.position, &[5.0, 0.0, 1.0]);
+    let base = "[[robots]]\nfile = \"hopper.xml\"\nbase = \"fixed\"\n";
+    assert_eq!(parse(base).robots[0].joints.len(), 1);
+}
+
 #[test]
 fn loose_bodies() {
     let scene = load("tests/good/robots.toml").scene;

@@ -130,16 +130,7 @@ fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> R
         base: table.optional("base", |it| it.choose("base", &bases))?.unwrap_or_default(),
         ..Load::default()
     };
-    let loaded = Robot::load(&file, &load).map_err(|error| match error.position {
-        Some(_) => Fault::Elsewhere(error),
-        // Of a file as a whole: the scene's line is where it can be mended.
-        None if error.file == file.display().to_string() => {
-            Fault::Here(node.invalid(format!("{}: {}", words::quoted(&name), error.what), error.fix))
-        }
-        None => {
-            Fault::Here(node.invalid(format!("{}: {}", words::quoted(&error.file), error.what), error.fix))
-        }
-    })?;
+    let loaded = Robot::load(&file, &load).map_err(|error| unread(&node, &name, &file, error))?;
     warnings.extend(loaded.warnings);
     if !table.has("name") && names::legal(&loaded.robot.name).is_err() {
         let what =
@@ -147,6 +138,17 @@ fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> R
         return Err(table.invalid("name", what, "add `name = \"arm\"`").into());
     }
     Ok(loaded.robot)
+}
+
+/// What is wrong in a place of a robot's file is told of that place; what is wrong with the file as a whole, of the
+/// scene's line that names it.
+fn unread(node: &Node<'_>, name: &str, file: &Path, error: Error) -> Fault {
+    if error.position.is_some() {
+        return Fault::Elsewhere(error);
+    }
+    let shown = if error.file == file.display().to_string() { name } else { &error.file };
+    let what = format!("{}: {}", words::quoted(shown), error.what);
+    Fault::Here(node.invalid(what, error.fix.replace("`--lenient`", "`lenient = true`")))
 }
 
 /// A folder that is there, as the scene names it.

@@ -4,7 +4,7 @@
 const MOST_SHOWN: usize = 60;
 
 /// Names that a message lists before it says how many more there are.
-const MOST_LISTED: usize = 14;
+const MOST_LISTED: usize = 12;
 
 /// A text of the file, quoted, without control characters, and cut when it is long.
 pub(crate) fn quoted(text: &str) -> String {
@@ -181,7 +181,7 @@ mod tests {
     fn lists_are_cut() {
         assert_eq!(list(&["a", "b", "c"]), "`a`, `b` and `c`");
         assert_eq!(list::<&str>(&[]), "none");
-        assert!(list(&vec!["a"; 20]).ends_with("and 6 more"));
+        assert!(list(&vec!["a"; 20]).ends_with("and 8 more"));
         assert_eq!(quoted("a\n\u{1b}"), "`a\\n\\u{1b}`");
     }
 }

@@ -1,136 +1,17 @@
 //! Broken copies of good files: an error or a robot, never a panic, never long, and never a file from elsewhere.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use common::{CANARY, Format, Random, change, holds_canary};
 use pullback_scene::Robot;
-use pullback_scene::robot::{Geometry, Load, Loaded, Triangles};
+use pullback_scene::robot::{Load, Triangles};
 
 const CASES: usize = 500;
 const LONGEST: Duration = Duration::from_secs(5);
-
-/// A number that no good file has: where it is found, a file from elsewhere was read.
-const CANARY: f64 = 918_273.645;
-
-/// Marsaglia, Xorshift RNGs, 2003.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-
-    fn of<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
-        choices[self.below(choices.len())]
-    }
-}
-
-/// The start and end of something that starts with one of `open` and ends with `close`.
-fn piece(text: &str, random: &mut Random, open: &str, close: &str) -> Option<(usize, usize)> {
-    let starts: Vec<usize> = text.match_indices(open).map(|(at, _)| at).collect();
-    let start = *starts.get(random.below(starts.len()))?;
-    let end = start + open.len() + text[start + open.len()..].find(close)? + close.len();
-    Some((start, end))
-}
-
-/// One change of many kinds.
-fn change(text: &mut String, random: &mut Random, elsewhere: &[String]) {
-    let numbers = [
-        "1e308",
-        "-1e308",
-        "1e-320",
-        "nan",
-        "inf",
-        "-0",
-        "99999999999999999999",
-        "0x10",
-        "1,5",
-        "",
-        "1e",
-        "--1",
-    ];
-    let names: Vec<&str> = elsewhere.iter().map(String::as_str).collect();
-    let element = [
-        ("<link", "</link>"),
-        ("<joint", "</joint>"),
-        ("<inertial", "</inertial>"),
-        ("<", ">"),
-        ("<origin", "/>"),
-    ];
-    match random.below(10) {
-        // A value becomes another.
-        0 | 1 => {
-            if let Some((start, end)) = piece(text, random, "=\"", "\"") {
-                let value = if random.below(2) == 0 {
-                    random.of(&numbers).to_owned()
-                } else {
-                    format!("{0} {0} {0}", random.of(&numbers))
-                };
-                text.replace_range(start..end, &format!("=\"{value}\""));
-            }
-        }
-        // A file becomes one from elsewhere.
-        2 | 3 => {
-            if let Some((start, end)) = piece(text, random, "filename=\"", "\"") {
-                text.replace_range(start..end, &format!("filename=\"{}\"", random.of(&names)));
-            }
-        }
-        // An attribute is lost, or written twice.
-        4 => {
-            if let Some((start, end)) = piece(text, random, " ", "\"") {
-                let again = text[start..end].to_owned();
-                text.replace_range(start..end, if random.below(2) == 0 { "" } else { &again });
-                text.insert_str(start, if random.below(2) == 0 { "" } else { &again });
-            }
-        }
-        // An element is lost, written twice, or put into another.
-        5 | 6 => {
-            let (open, close) = element[random.below(element.len())];
-            if let Some((start, end)) = piece(text, random, open, close) {
-                let copy = text[start..end].to_owned();
-                let times = [0, 2, 2, 50][random.below(4)];
-                text.replace_range(start..end, &copy.repeat(times));
-                if random.below(3) == 0
-                    && let Some((_, at)) = piece(text, random, "<", ">")
-                {
-                    text.insert_str(at, &copy);
-                }
-            }
-        }
-        // A name becomes another of the file.
-        7 => {
-            let other = piece(text, random, "=\"", "\"").map(|(start, end)| text[start..end].to_owned());
-            if let (Some(other), Some((start, end))) = (other, piece(text, random, "=\"", "\"")) {
-                text.replace_range(start..end, &other);
-            }
-        }
-        // The end is lost.
-        8 => {
-            let mut end = random.below(text.len());
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text.truncate(end);
-        }
-        // A byte becomes another.
-        _ => {
-            let at = random.below(text.len());
-            if text.is_char_boundary(at) && text.is_char_boundary(at + 1) {
-                let with = random
-                    .of(&["<", ">", "\"", "&", "/", "\u{0}", "é", " ", "9", "-", "]]>", "<!--", "<?", "\n"]);
-                text.replace_range(at..at + 1, with);
-            }
-        }
-    }
-}
 
 /// A copy of the good files, with a mesh outside that nobody may read.
 fn scratch() -> (PathBuf, Vec<String>) {
@@ -187,19 +68,17 @@ fn scratch() -> (PathBuf, Vec<String>) {
     (robots, elsewhere)
 }
 
-fn holds_canary(loaded: &Loaded) -> bool {
-    loaded.robot.shapes.iter().any(|shape| match &shape.geometry {
-        Geometry::Mesh(mesh) => {
-            let near = |x: &f64| (x / CANARY - 1.0).abs() < 1e-3;
-            mesh.triangles.as_ref().is_some_and(|mesh| mesh.vertices.iter().flatten().any(near))
-        }
-        _ => false,
-    })
-}
-
 #[test]
 fn broken_robots() {
     let (robots, elsewhere) = scratch();
+    let elements = [
+        ("<link", "</link>"),
+        ("<joint", "</joint>"),
+        ("<inertial", "</inertial>"),
+        ("<", ">"),
+        ("<origin", "/>"),
+    ];
+    let format = Format { file: "filename", elements: &elements, elsewhere: &elsewhere };
     let files = ["cart.urdf", "drone.urdf", "arm_description/urdf/arm.urdf", "arm_description/urdf/arm.urdf"];
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut errors, mut read, mut refused) = (0, 0, 0);
@@ -207,7 +86,7 @@ fn broken_robots() {
         let file = robots.join(files[case % files.len()]);
         let mut text = fs::read_to_string(&file).expect("it is there");
         for _ in 0..=random.below(4) {
-            change(&mut text, &mut random, &elsewhere);
+            change(&mut text, &mut random, &format);
         }
         let load = Load { lenient: random.below(2) == 0, ..Load::default() };
         let before = Instant::now();

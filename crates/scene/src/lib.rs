@@ -69,6 +69,10 @@
 //! `time, ball.x, ball.vz, chain[2].y` and one row for each time, which must be on a step.
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/everything.toml"), "```")]
+//!
+//! Robots and loose bodies:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
 
 mod check;
 mod error;
@@ -86,7 +90,9 @@ pub mod words;
 
 pub use error::{Error, Invalid, Position};
 pub use particles::Particles;
-pub use problem::{Bounds, LossKind, LossTerm, Method, Optimiser, Problem, Table, Track, Variable, When};
+pub use problem::{
+    Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Variable, When,
+};
 pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
 pub use simulation::{Integrator, Memory, Simulation, Snapshots};

@@ -28,7 +28,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A key as a path has it: as it is, or quoted and cut when it is none that a scene could have.
-fn written(key: &str) -> String {
+pub(crate) fn written(key: &str) -> String {
     const LONGEST: usize = 60;
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.len() <= LONGEST && key.chars().all(bare) {
@@ -38,9 +38,11 @@ fn written(key: &str) -> String {
 }
 
 /// Keys that say the same: the field of the description first, then how files may write it.
-const SAME: [&[&str]; 11] = [
-    &["positions", "position", "line"],
+const SAME: [&[&str]; 13] = [
+    &["positions", "position", "line", "grid"],
+    &["orientations", "orientation"],
     &["velocities", "velocity"],
+    &["angular_velocities", "angular_velocity"],
     &["masses", "mass"],
     &["drags", "drag"],
     &["ends", "chain"],
@@ -53,9 +55,11 @@ const SAME: [&[&str]; 11] = [
 ];
 
 /// Keys that hold a list, of which an index picks one: all others of [`SAME`] hold one value for all.
-const LISTS: [&str; 10] = [
+const LISTS: [&str; 12] = [
     "positions",
+    "orientations",
     "velocities",
+    "angular_velocities",
     "masses",
     "drags",
     "ends",

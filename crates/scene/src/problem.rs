@@ -27,7 +27,8 @@ pub struct Problem {
 /// Something that may change: parameters, parts of the initial state, controls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// A name or a glob: `ball.mass`, `*.stiffness`, `initial.ball.velocity`, `control.thruster.force`.
+    /// A name or a glob: `ball.mass`, `*.stiffness`, `initial.ball.velocity`, `control.thruster.force`; of robots
+    /// `arm.elbow.damping`, `initial.arm.elbow.position`, where `elbow` is the joint.
     pub name: String,
     /// Least value of each component, in the variable's unit.
     pub lower: Option<f64>,
@@ -87,7 +88,22 @@ impl LossTerm {
         Self { kind: LossKind::Velocity { of, target, axes: [true; 3] }, at: When::End, weight: 1.0 }
     }
 
-    /// The forces of an actuator, over all steps.
+    /// A position that the origin of a body or frame should have at the end [m].
+    pub fn part_position(of: Part, target: [f64; 3]) -> Self {
+        Self { kind: LossKind::PartPosition { of, target, axes: [true; 3] }, at: When::End, weight: 1.0 }
+    }
+
+    /// A velocity that the origin of a body or frame should have at the end [m/s].
+    pub fn part_velocity(of: Part, target: [f64; 3]) -> Self {
+        Self { kind: LossKind::PartVelocity { of, target, axes: [true; 3] }, at: When::End, weight: 1.0 }
+    }
+
+    /// A position that a hinge [rad] or slide [m] of a robot should have at the end.
+    pub fn joint(robot: usize, joint: usize, target: f64) -> Self {
+        Self { kind: LossKind::Joint { robot, joint, target }, at: When::End, weight: 1.0 }
+    }
+
+    /// The forces of an actuator, or the controls of a motor, over all steps.
     pub fn effort(actuator: impl Into<String>) -> Self {
         Self { kind: LossKind::Effort { actuator: actuator.into() }, at: When::Always, weight: 1.0 }
     }
@@ -114,6 +130,35 @@ pub enum LossKind {
         /// The axes that count.
         axes: [bool; 3],
     },
+    /// Squared distance of the origin of a body or frame from a point, both in the world.
+    PartPosition {
+        /// The body or frame.
+        of: Part,
+        /// The point, in the world [m].
+        target: [f64; 3],
+        /// The axes of the world that count.
+        axes: [bool; 3],
+    },
+    /// Squared difference of the velocity of the origin of a body or frame from a given one. The velocity is that of
+    /// the point of the body that is at the origin, seen from the world and in its axes.
+    PartVelocity {
+        /// The body or frame.
+        of: Part,
+        /// The velocity, in the axes of the world [m/s].
+        target: [f64; 3],
+        /// The axes of the world that count.
+        axes: [bool; 3],
+    },
+    /// Squared difference of the position of a hinge or slide from a given one. Positions of hinges are not wrapped:
+    /// a whole turn is a difference of 2π.
+    Joint {
+        /// The robot, as an index of [`Scene::robots`].
+        robot: usize,
+        /// The joint, as an index of its joints.
+        joint: usize,
+        /// The position: [rad] for a hinge, [m] for a slide.
+        target: f64,
+    },
     /// Squared differences from a table of measurements.
     Trajectory {
         /// The measurements: the time [s] in the first column, one row for each step in [`LossTerm::at`].
@@ -123,10 +168,29 @@ pub enum LossKind {
         /// What the other columns are.
         tracks: Vec<Track>,
     },
-    /// Squared forces of an actuator.
+    /// Squared controls: forces of an actuator, or controls of a robot's motor.
     Effort {
-        /// The actuator's name.
+        /// The actuator's name; of a motor, `arm.lift`.
         actuator: String,
+    },
+}
+
+/// A body or a frame of a robot. Robots are indices of [`Scene::robots`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A body; its origin is that of its frame, which need not be its centre of mass.
+    Body {
+        /// The robot.
+        robot: usize,
+        /// The body, as an index of its bodies.
+        body: usize,
+    },
+    /// A named frame.
+    Frame {
+        /// The robot.
+        robot: usize,
+        /// The frame, as an index of its frames.
+        frame: usize,
     },
 }
 

@@ -1,9 +1,35 @@
 //! Robots: trees of rigid bodies that joints connect, as files describe them.
 //!
+//! [`Robot::load`] reads URDF and MJCF files, [`Robot::check`] says what is wrong with a robot, however it was made.
+//!
 //! A [`Robot`] is plain data, whether it was read from URDF, MJCF or a scene file, or built in code. Poses are those of
 //! child frames in parent frames; all lists have a fixed order, and everything is named.
 
+mod check;
+mod files;
+mod findings;
+mod geometry;
+mod inertial;
+mod load;
+mod loose;
+mod mesh;
+mod mjcf;
+pub mod orientation;
+mod placement;
+mod state;
+mod urdf;
+mod xml;
+mod xml_text;
+
 use std::path::PathBuf;
+
+pub use files::{Base, Load};
+pub use geometry::Amount;
+pub use load::Loaded;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/robots.md")]
+struct Page;
 
 /// A tree (or several) of rigid bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,7 +37,8 @@ pub struct Robot {
     /// What it is called.
     pub name: String,
     /// Loose bodies, one or several of a kind: they are called by the robot's name (`ball`, `cubes[3]`) instead of
-    /// `robot.body`, and each has one free joint.
+    /// `robot.body`, and each has one free joint. That whole name is the name of the body and of its joint, and body i
+    /// has joint i.
     pub loose: bool,
     /// The bodies, each after its parent.
     pub bodies: Vec<Body>,
@@ -362,6 +389,28 @@ impl Joint {
             speed: None,
             mimic: None,
         }
+    }
+}
+
+impl Shape {
+    /// A grey shape at the origin of the world that touches others, with the coefficients of friction that MJCF has by
+    /// default.
+    pub fn new(geometry: Geometry) -> Self {
+        Self {
+            name: String::new(),
+            body: None,
+            placement: Placement::default(),
+            geometry,
+            collides: true,
+            friction: [1.0, 0.005, 0.0001],
+            color: [0.5, 0.5, 0.5, 1.0],
+        }
+    }
+
+    /// The same shape on a body, with its middle at a point of the body [m].
+    #[must_use]
+    pub fn around(self, body: usize, point: [f64; 3]) -> Self {
+        Self { body: Some(body), placement: Placement { position: point, ..Placement::default() }, ..self }
     }
 }
 

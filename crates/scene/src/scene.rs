@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::error::{Error, Invalid};
-use crate::names::Names;
+use crate::names::{Names, PartNames};
 use crate::particles::Particles;
+use crate::problem::Part;
 use crate::robot::Robot;
 use crate::simulation::Simulation;
 use crate::source::Source;
@@ -34,6 +35,8 @@ pub struct Scene {
     pub robots: Vec<Robot>,
     /// Time steps, integrator, memory.
     pub simulation: Simulation,
+    /// What files of robots say that was left out or is doubtful; for people.
+    pub warnings: Vec<Error>,
 }
 
 /// What acts everywhere.
@@ -95,7 +98,8 @@ pub struct Ground {
 }
 
 impl Default for Scene {
-    /// An empty world with gravity, simulated for one second. A scene needs at least one particle.
+    /// An empty world with gravity, simulated for one second. A scene needs at least one particle, or
+    /// a robot with a body.
     fn default() -> Self {
         Self {
             name: "scene".into(),
@@ -108,6 +112,7 @@ impl Default for Scene {
             ground: None,
             robots: Vec::new(),
             simulation: Simulation::default(),
+            warnings: Vec::new(),
         }
     }
 }
@@ -212,5 +217,62 @@ impl Scene {
     /// group stands for all of it. Empty when there are none.
     pub fn particles_matching(&self, glob: &str) -> Vec<usize> {
         Names::new(&self.particles).matching(glob)
+    }
+
+    /// The body or frame of a name such as `arm.hand`, `ball` (a loose body) or `cubes[3]`. Where a body and a frame of
+    /// a robot have one name, the body is meant.
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the nearest name is suggested.
+    pub fn part(&self, name: &str) -> Result<Part, Invalid> {
+        PartNames::new(&self.robots).part(name)
+    }
+
+    /// The name of a body or frame: `arm.hand`, `ball`, `cubes[3]`. What no robot has is written `#index`.
+    pub fn part_name(&self, part: Part) -> String {
+        let (robot, name) = match part {
+            Part::Body { robot, body } => {
+                let name = |robot: &Robot| robot.bodies.get(body).map(|body| body.name.clone());
+                (robot, self.robots.get(robot).and_then(name).unwrap_or(format!("#{body}")))
+            }
+            Part::Frame { robot, frame } => {
+                let name = |robot: &Robot| robot.frames.get(frame).map(|frame| frame.name.clone());
+                (robot, self.robots.get(robot).and_then(name).unwrap_or(format!("#{frame}")))
+            }
+        };
+        self.within(robot, name)
+    }
+
+    /// The robot and the joint of a name such as `arm.elbow`; the joint of a loose body has the body's name.
+    ///
+    /// # Errors
+    ///
+    /// When there is none; the nearest name is suggested.
+    pub fn joint(&self, name: &str) -> Result<(usize, usize), Invalid> {
+        PartNames::new(&self.robots).joint(name)
+    }
+
+    /// The name of a robot's joint: `arm.elbow`. What no robot has is written `#index`.
+    pub fn joint_name(&self, robot: usize, joint: usize) -> String {
+        let name = |robot: &Robot| robot.joints.get(joint).map(|joint| joint.name.clone());
+        self.within(robot, self.robots.get(robot).and_then(name).unwrap_or(format!("#{joint}")))
+    }
+
+    /// The name of something of a robot: loose bodies have their whole names already.
+    fn within(&self, robot: usize, name: String) -> String {
+        match self.robots.get(robot) {
+            Some(robot) if robot.loose => name,
+            Some(robot) => format!("{}.{name}", robot.name),
+            None => format!("#{robot}.{name}"),
+        }
+    }
+
+    /// The section of a file that a robot stands in: `robots[1]`, or `bodies[0]` for loose bodies, which are counted
+    /// apart. Errors of a robot name it so, and [`Source`] finds it.
+    pub fn robot_section(&self, index: usize) -> String {
+        let loose = self.robots.get(index).is_some_and(|robot| robot.loose);
+        let before = self.robots.iter().take(index).filter(|robot| robot.loose == loose).count();
+        format!("{}[{before}]", if loose { "bodies" } else { "robots" })
     }
 }

@@ -38,10 +38,7 @@ impl Source {
     /// When it is missing, a folder, too large or no text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = read_text(path).map_err(|unread| {
-            let Unread { position, what, fix } = unread;
-            Error { file: path.display().to_string(), position, path: String::new(), what, fix }
-        })?;
+        let text = read_text(path).map_err(|unread| unread.of(&path.display().to_string()))?;
         Ok(Self::new(text, path))
     }
 
@@ -110,7 +107,7 @@ impl Source {
 }
 
 /// The place of a byte.
-fn position(text: &[u8], start: usize) -> Position {
+pub(crate) fn position(text: &[u8], start: usize) -> Position {
     let before = &text[..start.min(text.len())];
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     Position {
@@ -120,6 +117,7 @@ fn position(text: &[u8], start: usize) -> Position {
 }
 
 /// Why a file could not be read.
+#[derive(Debug)]
 pub(crate) struct Unread {
     pub position: Option<Position>,
     pub what: String,
@@ -127,8 +125,14 @@ pub(crate) struct Unread {
 }
 
 impl Unread {
-    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { position: None, what: what.into(), fix: fix.into() }
+    }
+
+    /// The error of this file.
+    pub fn of(self, file: &str) -> Error {
+        let Unread { position, what, fix } = self;
+        Error { file: file.to_owned(), position, path: String::new(), what, fix }
     }
 }
 
@@ -152,6 +156,11 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Unread> {
             "divide it, or check its name",
         ));
     }
+    utf8(bytes)
+}
+
+/// Bytes of a file as text.
+pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, Unread> {
     String::from_utf8(bytes).map_err(|error| Unread {
         position: Some(position(error.as_bytes(), error.utf8_error().valid_up_to())),
         what: "the file is not UTF-8 text".into(),
@@ -164,7 +173,7 @@ fn folder() -> Unread {
 }
 
 /// Names the file of the folder that was probably meant.
-fn missing_fix(path: &Path) -> String {
+pub(crate) fn missing_fix(path: &Path) -> String {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         Some(_) | None => Path::new("."),

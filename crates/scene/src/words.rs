@@ -32,9 +32,14 @@ pub(crate) fn joined(count: usize, words: impl Iterator<Item = String>) -> Strin
     }
 }
 
-/// 1 particle, 2 particles.
+/// 1 particle, 2 particles, 3 bodies.
 pub(crate) fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    if count == 1 { format!("1 {one}") } else { format!("{count} {}", plural(one)) }
+}
+
+/// particles, bodies.
+pub(crate) fn plural(one: &str) -> String {
+    one.strip_suffix('y').map_or(format!("{one}s"), |stem| format!("{stem}ies"))
 }
 
 /// The candidate that `word` is most likely a slip of, if one is near enough.

@@ -125,6 +125,7 @@ fn everything() -> Scene {
             truncate: Some(50),
             clip: Some(1e3),
         },
+        ..Scene::default()
     }
 }
 

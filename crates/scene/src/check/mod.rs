@@ -2,10 +2,12 @@
 
 mod number;
 mod problem;
+mod robot;
 mod scene;
 
 pub(crate) use number::{Number, not_finite};
 pub(crate) use problem::{complete, losses, optimiser, variables};
+pub(crate) use robot::robot;
 pub(crate) use scene::scene;
 
 use crate::error::Invalid;
@@ -17,9 +19,17 @@ pub(crate) const MOST: usize = 10_000_000;
 /// Most steps and the like.
 pub(crate) const MOST_STEPS: usize = 1_000_000_000;
 
+/// Most loose bodies: each has a name, a joint and a shape.
+pub(crate) const MOST_BODIES: usize = 1_000_000;
+
 /// What more than [`MOST`] of something gives.
 pub(crate) fn too_many(path: impl Into<String>, count: usize, what: &str) -> Invalid {
-    Invalid::new(path, format!("{count} {what} are too many"), format!("use at most {MOST} in a scene"))
+    more_than(MOST, count, what).at(path)
+}
+
+/// What more than `most` of something gives; the error is nowhere yet.
+pub(crate) fn more_than(most: usize, count: usize, what: &str) -> Invalid {
+    Invalid::new("", format!("{count} {what} are too many"), format!("use at most {most} in a scene"))
 }
 
 /// A whole number from 1 to [`MOST_STEPS`].
@@ -35,7 +45,7 @@ fn count(path: &str, word: &str, value: usize) -> Result<(), Invalid> {
 }
 
 /// A list with as many entries as the group has things.
-fn length(path: String, found: usize, wanted: usize, thing: &str) -> Result<(), Invalid> {
+pub(crate) fn length(path: String, found: usize, wanted: usize, thing: &str) -> Result<(), Invalid> {
     if found == wanted {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::robot::{joint, part};
 use super::scene::no_particle;
 use super::{Number, count};
 use crate::error::Invalid;
@@ -114,18 +115,29 @@ fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
             if *particle >= count {
                 return Err(no_particle(of("of"), *particle, count));
             }
-            if *axes == [false; 3] {
-                return Err(Invalid::new(
-                    of("axes"),
-                    "no axis counts",
-                    "name at least one of `x`, `y` and `z`",
-                ));
-            }
-            Number::any("target", "").check_vector(&of("target"), target)
+            aim(path, target, axes)
+        }
+        LossKind::PartPosition { of: what, target, axes }
+        | LossKind::PartVelocity { of: what, target, axes } => {
+            part(&of("of"), scene, *what)?;
+            aim(path, target, axes)
+        }
+        LossKind::Joint { robot, joint: index, target } => {
+            joint(&of("of"), scene, *robot, *index)?;
+            Number::any("target", "").check(&of("target"), *target)
         }
         LossKind::Trajectory { data, tracks, .. } => trajectory(&of("data"), data, tracks, &term.at, count),
         LossKind::Effort { actuator } => effort(path, scene, actuator, &term.at),
     }
+}
+
+/// Where something should be, along which axes.
+fn aim(path: &str, target: &[f64; 3], axes: &[bool; 3]) -> Checked {
+    if *axes == [false; 3] {
+        let fix = "name at least one of `x`, `y` and `z`";
+        return Err(Invalid::new(format!("{path}.axes"), "no axis counts", fix));
+    }
+    Number::any("target", "").check_vector(&format!("{path}.target"), target)
 }
 
 fn steps(path: &str, at: &When, steps: usize) -> Checked {
@@ -192,12 +204,20 @@ fn trajectory(path: &str, data: &Table, tracks: &[Track], at: &When, particles: 
 }
 
 fn effort(path: &str, scene: &Scene, actuator: &str, at: &When) -> Checked {
-    if !scene.actuators.iter().any(|it| it.name == actuator) {
-        let names: Vec<&str> = scene.actuators.iter().map(|it| it.name.as_str()).collect();
-        let what = format!("there is no actuator {}", words::quoted(actuator));
+    let motors = scene
+        .robots
+        .iter()
+        .flat_map(|robot| robot.motors.iter().map(move |motor| format!("{}.{}", robot.name, motor.name)));
+    let names: Vec<String> = scene.actuators.iter().map(|it| it.name.clone()).chain(motors).collect();
+    if !names.iter().any(|name| name == actuator) {
+        let (word, all) = match scene.robots.is_empty() {
+            true => ("actuator", "actuators"),
+            false => ("actuator or motor", "actuators and motors"),
+        };
+        let what = format!("there is no {word} {}", words::quoted(actuator));
         let fix = match names.as_slice() {
             [] => "add a section `[[actuators]]` with this name".into(),
-            names => words::suggest(actuator, names, format!("the actuators are {}", words::list(names))),
+            names => words::suggest(actuator, names, format!("the {all} are {}", words::list(names))),
         };
         return Err(Invalid::new(format!("{path}.of"), what, fix));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::robot::robots;
 use super::{MOST, Number, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
@@ -19,9 +20,7 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     Number::any("gravity", "m/s²").check_vector("world.gravity", &scene.world.gravity)?;
     Number::any("wind", "m/s").check_vector("world.wind", &scene.world.wind)?;
     names(scene)?;
-    if scene.robots.is_empty() {
-        all_particles(&scene.particles)?;
-    }
+    all_particles(scene)?;
     all_springs(scene)?;
     let particles = scene.particle_count();
     for (i, force) in scene.forces.iter().enumerate() {
@@ -30,7 +29,8 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     for (i, actuator) in scene.actuators.iter().enumerate() {
         one_actuator(&format!("actuators[{i}]"), actuator, particles, scene.simulation.steps)?;
     }
-    scene.ground.as_ref().map_or(Ok(()), ground)
+    scene.ground.as_ref().map_or(Ok(()), ground)?;
+    robots(scene)
 }
 
 fn simulation(simulation: &Simulation) -> Checked {
@@ -64,7 +64,9 @@ fn names(scene: &Scene) -> Checked {
     let forces = scene.forces.iter().enumerate().map(|(i, it)| named("forces", i, &it.name));
     let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
     let mut seen: HashMap<&str, String> = HashMap::new();
-    for (path, name) in particles.chain(springs).chain(forces).chain(actuators) {
+    let robots =
+        scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
+    for (path, name) in particles.chain(springs).chain(forces).chain(actuators).chain(robots) {
         allowed(name).map_err(|invalid| invalid.at(&path))?;
         if let Some(first) = seen.get(name.as_str()) {
             let what =
@@ -76,13 +78,14 @@ fn names(scene: &Scene) -> Checked {
     Ok(())
 }
 
-fn all_particles(groups: &[Particles]) -> Checked {
-    if groups.is_empty() {
-        let fix = "add a section `[[particles]]` with name, position and mass";
-        return Err(Invalid::new("particles", "the scene has no particles", fix));
+fn all_particles(scene: &Scene) -> Checked {
+    if scene.particles.is_empty() && scene.robots.is_empty() {
+        let fix =
+            "add a section `[[particles]]` with name, position and mass, or `[[bodies]]` or `[[robots]]`";
+        return Err(Invalid::new("particles", "the scene has no particles and no bodies", fix));
     }
     let mut total = 0;
-    for (i, group) in groups.iter().enumerate() {
+    for (i, group) in scene.particles.iter().enumerate() {
         particles(&format!("particles[{i}]"), group)?;
         total += group.positions.len();
         if total > MOST {

@@ -33,7 +33,7 @@ pub(super) fn read(
     source: &Source,
 ) -> Result<Data, Fault> {
     let name = node.text()?;
-    let file = inside(node, name, source.folder())?;
+    let file = inside(node, name, source.folder(), "measured.csv")?;
     let text = read_text(&file).map_err(|unread| match unread.position {
         None => Fault::Here(node.invalid(format!("{}: {}", words::quoted(name), unread.what), unread.fix)),
         position => Fault::Elsewhere(Error {
@@ -50,11 +50,12 @@ pub(super) fn read(
 }
 
 /// The path of a file in the folder of the scene or below it: a scene from elsewhere reads nothing else.
-fn inside(node: &Node<'_>, name: &str, folder: &Path) -> Result<PathBuf, Invalid> {
+pub(super) fn inside(node: &Node<'_>, name: &str, folder: &Path, example: &str) -> Result<PathBuf, Invalid> {
     let below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || !Path::new(name).components().all(below) {
         let what = format!("{} is not in the folder of this file", words::quoted(name));
-        let fix = "write a path that starts at this file's folder, without `..`, such as \"measured.csv\"";
+        let fix =
+            format!("write a path that starts at this file's folder, without `..`, such as \"{example}\"");
         return Err(node.invalid(what, fix));
     }
     Ok(folder.join(name))

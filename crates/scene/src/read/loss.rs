@@ -4,7 +4,7 @@ use super::Fault;
 use super::data;
 use super::node::{Keys, Node, Table};
 use crate::error::Invalid;
-use crate::names::Names;
+use crate::names::{Names, PartNames, Target};
 use crate::problem::{LossKind, LossTerm, When};
 use crate::simulation::Simulation;
 use crate::source::Source;
@@ -20,6 +20,15 @@ const KEYS: Keys = &[
     ("weight", "weight = 1.0"),
 ];
 
+/// Those of a joint, whose target is one number.
+const JOINT_KEYS: Keys = &[
+    ("kind", "kind = \"joint\""),
+    ("of", "of = \"arm.elbow\""),
+    ("target", "target = 0.5"),
+    ("at", "at = \"end\""),
+    ("weight", "weight = 1.0"),
+];
+
 const AT_KEYS: Keys = &[("times", "times = [0.5, 1.0]")];
 
 /// Kinds in files.
@@ -27,13 +36,15 @@ const AT_KEYS: Keys = &[("times", "times = [0.5, 1.0]")];
 enum Kind {
     Position,
     Velocity,
+    Joint,
     Trajectory,
     Effort,
 }
 
-const KINDS: [(&str, Kind); 4] = [
+const KINDS: [(&str, Kind); 5] = [
     ("position", Kind::Position),
     ("velocity", Kind::Velocity),
+    ("joint", Kind::Joint),
     ("trajectory", Kind::Trajectory),
     ("effort", Kind::Effort),
 ];
@@ -47,28 +58,34 @@ impl Kind {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Position | Self::Velocity => &["of", "target", "axes", "at"],
+            Self::Joint => &["of", "target", "at"],
             Self::Trajectory => &["data"],
             Self::Effort => &["of", "at"],
         }
     }
 }
 
+/// What a loss can name.
+pub(super) struct Known<'s> {
+    pub simulation: &'s Simulation,
+    pub particles: Names<'s>,
+    pub parts: PartNames<'s>,
+    pub source: &'s Source,
+}
+
 /// Reads a part of the loss, and the data file that it names.
-pub(super) fn read(
-    node: &Node<'_>,
-    simulation: &Simulation,
-    names: &Names<'_>,
-    source: &Source,
-) -> Result<LossTerm, Fault> {
+pub(super) fn read(node: &Node<'_>, known: &Known<'_>) -> Result<LossTerm, Fault> {
+    let Known { simulation, particles, parts, source } = known;
     let table = node.table(KEYS)?;
     let kind = table.need("kind")?.choose("kind of loss", &KINDS)?;
     own_keys_only(&table, kind)?;
     let weight = table.optional("weight", |it| it.number())?.unwrap_or(1.0);
     let at = table.optional("at", |node| when(node, simulation.dt))?;
     let (kind, usual) = match kind {
-        Kind::Position | Kind::Velocity => (of_particle(&table, kind, names)?, When::End),
+        Kind::Position | Kind::Velocity => (of_point(&table, kind, particles, parts)?, When::End),
+        Kind::Joint => (of_joint(&node.table(JOINT_KEYS)?, parts)?, When::End),
         Kind::Trajectory => {
-            let data = data::read(&table.need("data")?, simulation, names, source)?;
+            let data = data::read(&table.need("data")?, simulation, particles, source)?;
             (
                 LossKind::Trajectory { data: data.table, file: data.file, tracks: data.tracks },
                 When::Steps(data.steps),
@@ -93,15 +110,29 @@ fn own_keys_only(table: &Table<'_>, kind: Kind) -> Result<(), Invalid> {
     Err(table.invalid(key, what, fix))
 }
 
-fn of_particle(table: &Table<'_>, kind: Kind, names: &Names<'_>) -> Result<LossKind, Invalid> {
+/// The position or velocity of a particle, a body or a frame.
+fn of_point(
+    table: &Table<'_>,
+    kind: Kind,
+    particles: &Names<'_>,
+    parts: &PartNames<'_>,
+) -> Result<LossKind, Invalid> {
     let name = table.need("of")?;
-    let of = names.index(name.text()?).map_err(|invalid| name.moved(invalid))?;
+    let of = parts.target(particles, name.text()?).map_err(|invalid| name.moved(invalid))?;
     let target = table.need("target")?.vector()?;
     let axes = table.optional("axes", |it| it.axes())?.unwrap_or([true; 3]);
-    Ok(match kind {
-        Kind::Velocity => LossKind::Velocity { of, target, axes },
-        Kind::Position | Kind::Trajectory | Kind::Effort => LossKind::Position { of, target, axes },
+    Ok(match (of, kind == Kind::Velocity) {
+        (Target::Particle(of), false) => LossKind::Position { of, target, axes },
+        (Target::Particle(of), true) => LossKind::Velocity { of, target, axes },
+        (Target::Part(of), false) => LossKind::PartPosition { of, target, axes },
+        (Target::Part(of), true) => LossKind::PartVelocity { of, target, axes },
     })
+}
+
+fn of_joint(table: &Table<'_>, parts: &PartNames<'_>) -> Result<LossKind, Invalid> {
+    let name = table.need("of")?;
+    let (robot, joint) = parts.joint(name.text()?).map_err(|invalid| name.moved(invalid))?;
+    Ok(LossKind::Joint { robot, joint, target: table.need("target")?.number()? })
 }
 
 /// "end", "always", a step, steps, or times that are multiples of the time step.

@@ -1,11 +1,14 @@
 //! Files to descriptions. Reading finds what only a file can have wrong (keys, types, names); `check` does the rest.
 
+mod body;
 mod bytes;
 mod data;
 mod loss;
 mod node;
 mod optimiser;
 mod particles;
+mod robot;
+mod shape;
 mod simulation;
 mod springs;
 mod variable;
@@ -15,7 +18,7 @@ use node::{Keys, Table};
 
 use crate::check;
 use crate::error::{Error, Invalid};
-use crate::names::Names;
+use crate::names::{Names, PartNames};
 use crate::problem::{LossTerm, Optimiser, Variable};
 use crate::scene::Scene;
 use crate::source::Source;
@@ -50,6 +53,8 @@ const KEYS: Keys = &[
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
+    ("robots", "[[robots]]"),
+    ("bodies", "[[bodies]]"),
     ("variables", "[[variables]]"),
     ("loss", "[[loss]]"),
     ("optimiser", "[optimiser]"),
@@ -68,8 +73,13 @@ pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
         check::scene(&scene)?;
         let variables = root.sections("variables", variable::read)?;
         check::variables(&variables)?;
-        let names = Names::new(&scene.particles);
-        let losses = root.sections("loss", |node| loss::read(node, &scene.simulation, &names, source))?;
+        let known = loss::Known {
+            simulation: &scene.simulation,
+            particles: Names::new(&scene.particles),
+            parts: PartNames::new(&scene.robots),
+            source,
+        };
+        let losses = root.sections("loss", |node| loss::read(node, &known))?;
         check::losses(&scene, &losses)?;
         let optimiser =
             root.get("optimiser").map_or(Ok(Optimiser::default()), |node| optimiser::read(&node))?;
@@ -82,7 +92,7 @@ pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
     })
 }
 
-fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
+fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let text = |key| root.optional(key, |node| node.text().map(str::to_owned));
     let name = text("name")?.unwrap_or_else(|| stem(source));
     let description = text("description")?.unwrap_or_default();
@@ -99,6 +109,10 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
     let forces = world::forces(root, &names)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
+    let mut warnings = Vec::new();
+    let mut robots = root.sections("robots", |node| robot::read(node, &simulation, source, &mut warnings))?;
+    let mut bodies = 0;
+    robots.extend(root.sections("bodies", |node| body::read(node, &mut bodies))?);
     Ok(Scene {
         name,
         description,
@@ -107,9 +121,10 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Invalid> {
         forces,
         actuators,
         ground,
+        robots,
         simulation,
+        warnings,
         particles,
-        robots: Vec::new(),
     })
 }
 

@@ -5,12 +5,14 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 use crate::check::not_finite;
 use crate::error::Invalid;
 use crate::path::Path;
+use crate::robot::orientation::unit;
 use crate::words;
 
 /// The keys that a table may have, each with an example of how it is written.
 pub(super) type Keys = &'static [(&'static str, &'static str)];
 
 /// A value of the file.
+#[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
     value: &'a DeValue<'a>,
     path: Path<'a>,
@@ -22,6 +24,16 @@ impl<'a> Node<'a> {
     /// An error here.
     pub fn invalid(&self, what: impl Into<String>, fix: impl Into<String>) -> Invalid {
         Invalid::new(self.path.to_string(), what, fix)
+    }
+
+    /// The same value, which is written like this.
+    pub fn like(self, example: &'a str) -> Self {
+        Self { example, ..self }
+    }
+
+    /// Where this is, for checks.
+    pub fn path(&self) -> String {
+        self.path.to_string()
     }
 
     /// An error of something else, moved here.
@@ -41,6 +53,11 @@ impl<'a> Node<'a> {
 
     pub fn flag(&self) -> Option<bool> {
         self.value.as_bool()
+    }
+
+    /// `true` or `false`.
+    pub fn yes(&self) -> Result<bool, Invalid> {
+        self.flag().ok_or_else(|| self.wrong("`true` or `false`"))
     }
 
     pub fn is_text(&self) -> bool {
@@ -112,18 +129,39 @@ impl<'a> Node<'a> {
 
     /// Three numbers.
     pub fn vector(&self) -> Result<[f64; 3], Invalid> {
-        let wanted = "a list of three numbers";
+        self.array("a list of three numbers")
+    }
+
+    /// A list of so many numbers.
+    pub fn array<const N: usize>(&self, wanted: &str) -> Result<[f64; N], Invalid> {
         let array = self.value.as_array().ok_or_else(|| self.wrong(wanted))?;
-        if array.len() != 3 {
+        if array.len() != N {
             return Err(self.wrong(wanted));
         }
-        let mut vector = [0.0; 3];
-        for (axis, value) in vector.iter_mut().enumerate() {
-            let value_here = array[axis].get_ref();
-            let path = Path::Item(&self.path, axis);
-            *value = Node { value: value_here, path, example: self.example }.number()?;
+        let mut numbers = [0.0; N];
+        for (i, number) in numbers.iter_mut().enumerate() {
+            let path = Path::Item(&self.path, i);
+            *number = Node { value: array[i].get_ref(), path, example: self.example }.number()?;
         }
-        Ok(vector)
+        Ok(numbers)
+    }
+
+    /// A direction: three numbers of any length but zero, made a unit vector.
+    pub fn direction(&self) -> Result<[f64; 3], Invalid> {
+        self.unit("a list of three numbers", "direction")
+    }
+
+    /// An orientation: a quaternion (w, x, y, z) of any length but zero, made a unit quaternion.
+    pub fn orientation(&self) -> Result<[f64; 4], Invalid> {
+        self.unit("a list of four numbers, a quaternion (w, x, y, z),", "orientation")
+    }
+
+    fn unit<const N: usize>(&self, wanted: &str, word: &str) -> Result<[f64; N], Invalid> {
+        let numbers: [f64; N] = self.array(wanted)?;
+        unit(numbers).ok_or_else(|| {
+            let fix = format!("write it like `{}`", self.example);
+            self.invalid(format!("this {word} is zero"), fix)
+        })
     }
 
     /// Numbers in a list.
@@ -140,6 +178,22 @@ impl<'a> Node<'a> {
             Ok::<(), Invalid>(())
         })?;
         Ok(axes)
+    }
+
+    /// Keys that are names of something else, with their values, in the order of the file.
+    pub fn entries(&self) -> Result<Vec<(&'a str, Node<'_>)>, Invalid> {
+        let table = self.value.as_table().ok_or_else(|| self.wrong("a table"))?;
+        let mut keys: Vec<_> = table.iter().collect();
+        keys.sort_by_key(|(key, _)| key.span().start);
+        let entry =
+            |(key, value): (&'a toml::Spanned<std::borrow::Cow<'a, str>>, &'a toml::Spanned<DeValue<'a>>)| {
+                let key: &'a str = key.get_ref();
+                (
+                    key,
+                    Node { value: value.get_ref(), path: Path::Key(&self.path, key), example: self.example },
+                )
+            };
+        Ok(keys.into_iter().map(entry).collect())
     }
 
     /// One of a few named things.
@@ -236,6 +290,14 @@ impl<'a> Table<'a> {
         self.get(key).map(|node| read(&node)).transpose()
     }
 
+    /// Refuses keys that such a thing does not have: `a ball joint has no axis`.
+    pub fn refuse(&self, thing: &str, keys: &[&str]) -> Result<(), Invalid> {
+        match keys.iter().find(|key| self.has(key)) {
+            Some(key) => Err(self.invalid(key, format!("{thing} has no `{key}`"), "leave it out")),
+            None => Ok(()),
+        }
+    }
+
     /// Which one of several keys is there; two at a time contradict each other.
     pub fn one_of(&self, keys: &[&'static str]) -> Result<Option<&'static str>, Invalid> {
         let given: Vec<&str> = keys.iter().copied().filter(|key| self.has(key)).collect();
@@ -294,8 +356,15 @@ impl<'a> Table<'a> {
             return Ok(Vec::new());
         };
         if node.is_table() {
-            let what = format!("`[{key}]` has one pair of brackets, and there may be many of these sections");
-            return Err(node.invalid(what, format!("write `[[{key}]]`")).into());
+            let section = match self.path {
+                Path::Root => key.to_owned(),
+                // `[[robots.joints]]`: files do not write the index.
+                Path::Item(Path::Key(_, outer), _) => format!("{outer}.{key}"),
+                path @ (Path::Key(..) | Path::Item(..)) => Path::Key(path, key).to_string(),
+            };
+            let what =
+                format!("`[{section}]` has one pair of brackets, and there may be many of these sections");
+            return Err(node.invalid(what, format!("write `[[{section}]]`")).into());
         }
         node.items("a list of sections", read)
     }

@@ -6,6 +6,7 @@
 
 mod aba;
 mod bodies;
+mod centroid;
 mod crba;
 mod derivatives;
 mod factor;
@@ -21,6 +22,7 @@ mod prepare;
 mod rnea_pullback;
 mod tree;
 
+pub use centroid::Centroid;
 pub use forward_dynamics::Algorithm;
 pub use mechanism::{DynamicsBars, DynamicsJacobians, Mechanism};
 pub use model::Robot;

@@ -8,6 +8,7 @@ mod aba;
 mod bodies;
 mod centroid;
 mod crba;
+mod dense;
 mod derivatives;
 mod factor;
 mod forward_dynamics;

@@ -45,7 +45,7 @@ fn subjects() -> Option<(Vec<Subject>, Vec<(String, Error)>)> {
         std::fs::read_dir(answers).expect("answers").flatten().map(|entry| entry.path()).collect();
     files.sort();
     let (mut subjects, mut refused) = (Vec::new(), Vec::new());
-    for file in files.iter().filter(|file| !file.ends_with("skipped.json")) {
+    for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "json") && !file.ends_with("skipped.json")) {
         let text = std::fs::read_to_string(file).expect("answers");
         let json: Json = serde_json::from_str(&text).expect("JSON");
         let name = json["model"].as_str().expect("a name").to_owned();

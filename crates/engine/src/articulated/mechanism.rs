@@ -254,7 +254,9 @@ impl<S: Scalar> Mechanism<S> {
         }
         out.into_iter().for_each(|out| p.output(out));
         if let Some(j) = jacobians {
-            [j.acceleration, j.by_position, j.by_velocity, j.by_force].map(|buffer| p.output(buffer));
+            for buffer in [j.acceleration, j.by_position, j.by_velocity, j.by_force] {
+                p.output(buffer);
+            }
         }
         if let Some(moving) = moving {
             p.output(moving.poses);

@@ -6,7 +6,9 @@
 
 mod aba;
 mod bodies;
+mod centroid;
 mod crba;
+mod dense;
 mod derivatives;
 mod factor;
 mod forward_dynamics;
@@ -21,6 +23,7 @@ mod prepare;
 mod rnea_pullback;
 mod tree;
 
+pub use centroid::Centroid;
 pub use forward_dynamics::Algorithm;
 pub use mechanism::{DynamicsBars, DynamicsJacobians, Mechanism};
 pub use model::Robot;

@@ -29,6 +29,7 @@ pub use load::Loaded;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/robots.md")]
+#[doc = include_str!("../../../docs/robots-mjcf.md")]
 struct Page;
 
 /// A tree (or several) of rigid bodies.

@@ -229,6 +229,21 @@ fn meshes() {
     }
 }
 
+/// A mesh that is missing may be left out.
+#[test]
+fn a_missing_mesh() {
+    let text = WEDGE
+        .replace("COMPILER", "")
+        .replace("FILE", "wedge.stl")
+        .replace("GEOM", "")
+        .replace("<joint/>", "<joint/><geom size='1'/>");
+    let error =
+        Robot::parse(text.clone(), "tests/mjcf/good/robot.xml", &Load::default()).expect_err("it is missing");
+    assert!(error.what.contains("there is no file `wedge.stl`"), "{error}");
+    let loaded = parse(&text, &lenient());
+    assert_eq!((loaded.warnings, loaded.robot.shapes.len()), (vec![error], 1));
+}
+
 /// Colours: the geom's, else the material's, else grey.
 #[test]
 fn colors() {

@@ -154,6 +154,9 @@ fn hostile_files() {
         body(&format!("{open}{}", "</body>".repeat(count)))
     };
     assert!(wrong(nested(250)).what.contains("deep"));
+    let open = format!("<body>{}<geom size='1'/>", "<joint/>".repeat(20)).repeat(190);
+    let chain = body(&format!("{open}{}", "</body>".repeat(190)));
+    assert!(wrong(chain).what.contains("too many joints"));
     assert!(wrong(body(&"<body/>".repeat(60_000))).what.contains("50000 bodies"));
     assert!(wrong(body("<replicate count='1000000000'><body/></replicate>")).what.contains("not supported"));
     let classes: String = (0..12_000).map(|i| format!("<default class='c{i}'/>")).collect();

@@ -88,6 +88,8 @@ impl Bodies {
 }
 
 impl Operation for Bodies {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "bodies".to_owned()
     }
@@ -162,7 +164,8 @@ impl Operation for Bodies {
             let (sum, v_bar) = (moved[n], v_bars[n]);
             let d = node.dof as usize;
             for i in d..d + node.kind.velocities() {
-                rate_bar.add(tree.dofs[i].v as usize, power(k.axes[i], v_bar));
+                let scale = L::from_f64(tree.dofs[i].scale);
+                rate_bar.add(tree.dofs[i].v as usize, power(k.axes[i], v_bar) * scale);
             }
             let xi = sum - cross_force(before, v_bar);
             pull_position(tree, node, &x, &k, before, (sum, v_bar, xi), &q_bar);
@@ -193,7 +196,7 @@ fn pull_position<L: Lane>(
     let mut turn = (d, xi);
     match node.kind {
         JointKind::Hinge | JointKind::Slide => {
-            q_bar.add(node.q as usize, power(k.axes[d], xi));
+            q_bar.add(node.q as usize, power(k.axes[d], xi) * L::from_f64(node.scale));
             return;
         }
         JointKind::Ball => {}

@@ -20,7 +20,7 @@ use pullback_scene::robot::JointKind;
 use super::Inputs;
 use super::forward_dynamics::{Kept, accelerate, forward_scratch};
 use super::joint::{against_gravity, along, carried, newton_euler};
-use super::kinematics::no_motion;
+use super::kinematics::{no_motion, rate};
 use super::tree::{Node, Tree, WORLD};
 
 /// Accelerations and their Jacobians, row by row; it has no pullback.
@@ -95,13 +95,15 @@ struct Memory<'a, L: Lane> {
     gamma: &'a mut [Motion<L>],
     /// nv × 3 nv: both Jacobians of inverse dynamics and the identity, which solving makes those of forward dynamics.
     rows: &'a mut [L],
+    /// The same by velocities, where joints follow others.
+    reduced: &'a mut [L],
 }
 
 impl<'a, L: Lane> Memory<'a, L> {
     fn numbers(tree: &Tree) -> usize {
         let (n, d) = (tree.nodes.len(), tree.dofs.len());
         let node = Motion::<f64>::LEN + Inertia::<f64>::LEN + Turning::<f64>::LEN + Force::<f64>::LEN;
-        n * node + d * 3 * Motion::<f64>::LEN + 3 * d * d
+        n * node + d * 3 * Motion::<f64>::LEN + 3 * d * d + 3 * tree.velocities * tree.velocities
     }
 
     #[inline(always)]
@@ -116,6 +118,7 @@ impl<'a, L: Lane> Memory<'a, L> {
             alpha: carve::<Motion, L>(memory, d),
             gamma: carve::<Motion, L>(memory, d),
             rows: carve::<f64, L>(memory, 3 * d * d),
+            reduced: carve::<f64, L>(memory, 3 * tree.velocities * tree.velocities),
         }
     }
 }
@@ -136,6 +139,8 @@ impl Derivatives {
 }
 
 impl Operation for Derivatives {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "Jacobians of forward dynamics".to_owned()
     }
@@ -162,12 +167,17 @@ impl Operation for Derivatives {
         let mut kept = Kept::carve(tree, false, own);
         let mut m = Memory::carve(tree, &mut scratch);
         let tau = world.values(self.tau);
-        accelerate(tree, false, world, &self.inputs, &tau, &mut kept, scratch);
+        accelerate(tree, world, &self.inputs, &tau, &mut kept, scratch);
         let start = against_gravity(world.values(self.inputs.gravity).get(0));
         gather(tree, &kept, start, &world.values(self.inputs.v), &mut m);
         fill(tree, &kept, &mut m);
-        kept.solve_rows(tree, m.rows);
-        self.write(world, &kept, m.rows);
+        if tree.follows() {
+            reduce(tree, m.rows, m.reduced);
+            kept.solve_rows(tree, m.reduced, 3 * tree.velocities);
+        } else {
+            kept.solve_rows(tree, m.rows, 3 * tree.dofs.len());
+        }
+        self.write(world, &kept, &m);
     }
 
     fn pullback<L: Lane>(&self, _: &mut World<'_, L>) {}
@@ -175,22 +185,48 @@ impl Operation for Derivatives {
 
 impl Derivatives {
     #[inline(always)]
-    fn write<L: Lane>(&self, world: &World<'_, L>, kept: &Kept<'_, L>, rows: &[L]) {
-        let (tree, n) = (&*self.tree, self.tree.dofs.len());
+    fn write<L: Lane>(&self, world: &World<'_, L>, kept: &Kept<'_, L>, m: &Memory<'_, L>) {
+        let (tree, n) = (&*self.tree, self.tree.velocities);
         let out = &self.out;
         let acceleration = world.values(out.acceleration);
-        let blocks =
-            [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
+        let blocks = [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
+        for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
+            if dof.own {
+                acceleration.set(dof.v as usize, *a);
+            }
+        }
         for i in 0..n {
-            let row = tree.dofs[i].v as usize;
-            acceleration.set(row, kept.acceleration[i]);
             for j in 0..n {
-                let column = tree.dofs[j].v as usize;
                 for k in 0..3 {
-                    blocks[k].set(row * n + column, rows[i * 3 * n + k * n + j]);
+                    if tree.follows() {
+                        blocks[k].set(i * n + j, m.reduced[i * 3 * n + k * n + j]);
+                    } else {
+                        let at = tree.dofs[i].v as usize * n + tree.dofs[j].v as usize;
+                        blocks[k].set(at, m.rows[i * 3 * n + k * n + j]);
+                    }
                 }
             }
         }
+    }
+}
+
+/// Gᵀ J G of both Jacobians, and the identity.
+#[inline(always)]
+fn reduce<L: Lane>(tree: &Tree, rows: &[L], reduced: &mut [L]) {
+    let (d, n) = (tree.dofs.len(), tree.velocities);
+    reduced.fill(L::from_f64(0.0));
+    for i in 0..d {
+        for j in 0..d {
+            let (a, b) = (&tree.dofs[i], &tree.dofs[j]);
+            let factor = L::from_f64(a.scale * b.scale);
+            for k in 0..2 {
+                let at = a.v as usize * 3 * n + k * n + b.v as usize;
+                reduced[at] = rows[i * 3 * d + k * d + j].mul_add(factor, reduced[at]);
+            }
+        }
+    }
+    for i in 0..n {
+        reduced[i * 3 * n + 2 * n + i] = L::from_f64(1.0);
     }
 }
 
@@ -217,7 +253,7 @@ fn gather<L: Lane>(
         for _ in 0..stages {
             let (mut after, mut next) = (v, a);
             for i in first..first + per_stage {
-                let (s, rate) = (k.axes[i], rates.get(tree.dofs[i].v as usize));
+                let (s, rate) = (k.axes[i], rate(&tree.dofs[i], rates));
                 after = along(after, s, rate);
                 next = carried(along(next, s, kept.acceleration[i]), v, s, rate);
             }

@@ -13,7 +13,7 @@ use super::joint::against_gravity;
 use super::kinematics::{Kinematics, down};
 use super::rnea_pullback;
 use super::tree::Tree;
-use super::{Inputs, aba, factor};
+use super::{Inputs, aba, dense, factor};
 
 /// How M⁻¹ is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ impl Algorithm {
     /// Which one it is for a tree.
     fn chosen(self, tree: &Tree) -> Algorithm {
         match self {
+            // What follows other joints is solved for densely.
+            _ if tree.follows() => Algorithm::Composite,
             Algorithm::Fastest => {
                 // Multiplications: six for an entry of M, one for each entry above it while factorising; an articulated
                 // inertia takes about 150 more a degree of freedom than a composite one.
@@ -66,11 +68,17 @@ pub(crate) struct Kept<'a, L: Lane> {
 enum Factor<'a, L: Lane> {
     Branches(&'a mut [L]),
     Bodies(&'a mut [Force<L>]),
+    /// M along branches, and the dense factors of Gᵀ M G.
+    Dense(&'a mut [L], &'a mut [L]),
 }
 
 impl<'a, L: Lane> Kept<'a, L> {
     pub fn numbers(tree: &Tree, articulated: bool) -> usize {
-        let factor = if articulated { Force::<f64>::LEN * tree.dofs.len() } else { tree.ancestors.len() };
+        let factor = match (articulated, tree.follows()) {
+            (true, _) => Force::<f64>::LEN * tree.dofs.len(),
+            (false, false) => tree.ancestors.len(),
+            (false, true) => tree.ancestors.len() + tree.velocities * tree.velocities,
+        };
         Kinematics::<f64>::numbers(tree)
             + tree.nodes.len() * Inertia::<f64>::LEN
             + factor
@@ -83,18 +91,49 @@ impl<'a, L: Lane> Kept<'a, L> {
         Kept {
             kinematics: Kinematics::carve(tree, memory),
             inertias: carve::<Inertia, L>(memory, tree.nodes.len()),
-            factor: match articulated {
-                true => Factor::Bodies(carve::<Force, L>(memory, tree.dofs.len())),
-                false => Factor::Branches(carve::<f64, L>(memory, tree.ancestors.len())),
+            factor: match (articulated, tree.follows()) {
+                (true, _) => Factor::Bodies(carve::<Force, L>(memory, tree.dofs.len())),
+                (false, false) => Factor::Branches(carve::<f64, L>(memory, tree.ancestors.len())),
+                (false, true) => Factor::Dense(
+                    carve::<f64, L>(memory, tree.ancestors.len()),
+                    carve::<f64, L>(memory, tree.velocities * tree.velocities),
+                ),
             },
             inverse: carve::<f64, L>(memory, tree.dofs.len()),
             acceleration: carve::<f64, L>(memory, tree.dofs.len()),
         }
     }
 
-    /// x becomes M⁻¹ x.
+    /// Forces on velocities become accelerations of degrees of freedom: with G for what follows, G (Gᵀ M G)⁻¹ x. `given` are by
+    /// velocity, minus what `less` says by degree of freedom; the result is by degree of freedom.
     #[inline(always)]
-    fn solve(&self, tree: &Tree, x: &mut [L], scratch: &mut [L]) {
+    fn solve(&self, tree: &Tree, given: &View<'_, f64, L>, less: Option<&[L]>, x: &mut [L], scratch: &mut [L]) {
+        if let Factor::Dense(_, l) = &self.factor {
+            let n = tree.velocities;
+            let reduced = &mut scratch[..n];
+            for i in 0..n {
+                reduced[i] = given.get(i);
+            }
+            if let Some(less) = less {
+                for (dof, less) in tree.dofs.iter().zip(less) {
+                    let v = dof.v as usize;
+                    reduced[v] = (-*less).mul_add(L::from_f64(dof.scale), reduced[v]);
+                }
+            }
+            dense::solve_rows(n, l, self.inverse, reduced, 1);
+            for (x, dof) in x.iter_mut().zip(&tree.dofs) {
+                *x = reduced[dof.v as usize] * L::from_f64(dof.scale);
+            }
+            return;
+        }
+        for (i, dof) in tree.dofs.iter().enumerate() {
+            x[i] = given.get(dof.v as usize);
+        }
+        if let Some(less) = less {
+            for i in 0..x.len() {
+                x[i] = x[i] - less[i];
+            }
+        }
         match &self.factor {
             Factor::Branches(l) => factor::solve(tree, l, self.inverse, x),
             Factor::Bodies(u) => {
@@ -103,28 +142,33 @@ impl<'a, L: Lane> Kept<'a, L> {
                 let motions = carve::<Motion, L>(&mut scratch, tree.nodes.len());
                 aba::solve(tree, self.kinematics.axes, (u, self.inverse), x, (forces, motions));
             }
+            Factor::Dense(..) => {}
         }
     }
 
-    /// Rows of 3 nv numbers become M⁻¹ times them, by factors along branches.
+    /// Rows of `width` numbers, one for each velocity, become M⁻¹ times them, by factors along branches or dense ones.
     #[inline(always)]
-    pub fn solve_rows(&self, tree: &Tree, rows: &mut [L]) {
-        if let Factor::Branches(l) = &self.factor {
-            factor::solve_rows(tree, l, self.inverse, rows, 3 * tree.dofs.len());
+    pub fn solve_rows(&self, tree: &Tree, rows: &mut [L], width: usize) {
+        match &self.factor {
+            Factor::Branches(l) => factor::solve_rows(tree, l, self.inverse, rows, width),
+            Factor::Dense(_, l) => dense::solve_rows(tree.velocities, l, self.inverse, rows, width),
+            Factor::Bodies(_) => {}
         }
     }
 }
 
 /// How much working memory the forward pass wants.
 pub(crate) fn forward_scratch(tree: &Tree) -> usize {
-    Sums::<f64>::numbers(tree) + tree.nodes.len() * ArticulatedInertia::<f64>::LEN
+    let solve = (Force::<f64>::LEN + Motion::<f64>::LEN) * tree.nodes.len();
+    Sums::<f64>::numbers(tree)
+        + tree.dofs.len()
+        + (tree.nodes.len() * ArticulatedInertia::<f64>::LEN).max(solve).max(tree.velocities)
 }
 
 /// Everything up to the accelerations, which are left in `kept`.
 #[inline(always)]
 pub(crate) fn accelerate<L: Lane>(
     tree: &Tree,
-    articulated: bool,
     world: &World<'_, L>,
     inputs: &Inputs,
     tau: &View<'_, f64, L>,
@@ -136,31 +180,29 @@ pub(crate) fn accelerate<L: Lane>(
     let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
     let mut rest = scratch;
     let mut sums = Sums::carve(tree, &mut rest);
+    let bias = carve::<f64, L>(&mut rest, tree.dofs.len());
     down::<L, false>(tree, &x, start, &mut kept.kinematics);
     crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
     let k = &kept.kinematics;
     match &mut kept.factor {
         Factor::Branches(m) => {
-            crba::up(tree, k, &armature, &mut sums, m, kept.acceleration);
+            crba::up(tree, k, &armature, &mut sums, m, bias);
             factor::factorise(tree, m, kept.inverse);
         }
         Factor::Bodies(u) => {
-            crba::forces_up(tree, k, &mut sums, kept.acceleration);
+            crba::forces_up(tree, k, &mut sums, bias);
+            let mut rest = &mut *rest;
             let bodies = carve::<ArticulatedInertia, L>(&mut rest, tree.nodes.len());
             aba::factorise(tree, k.axes, kept.inertias, &armature, bodies, (u, kept.inverse));
         }
-    }
-    for (i, dof) in tree.dofs.iter().enumerate() {
-        kept.acceleration[i] = tau.get(dof.v as usize) - kept.acceleration[i];
-    }
-    match &kept.factor {
-        Factor::Branches(l) => factor::solve(tree, l, kept.inverse, kept.acceleration),
-        Factor::Bodies(u) => {
-            let motions = carve::<Motion, L>(&mut rest, if articulated { tree.nodes.len() } else { 0 });
-            let memory = (&mut *sums.forces, motions);
-            aba::solve(tree, kept.kinematics.axes, (u, kept.inverse), kept.acceleration, memory);
+        Factor::Dense(m, l) => {
+            crba::up(tree, k, &armature, &mut sums, m, bias);
+            dense::factorise(tree, m, l, kept.inverse);
         }
     }
+    let acceleration = std::mem::take(&mut kept.acceleration);
+    kept.solve(tree, tau, Some(bias), acceleration, rest);
+    kept.acceleration = acceleration;
 }
 
 impl ForwardDynamics {
@@ -198,9 +240,9 @@ impl Operation for ForwardDynamics {
     }
     fn scratch(&self) -> usize {
         let n = self.tree.nodes.len();
-        let solve = (Force::<f64>::LEN + Motion::<f64>::LEN) * n;
+        let solve = ((Force::<f64>::LEN + Motion::<f64>::LEN) * n).max(self.tree.velocities);
         let pullback = rnea_pullback::Sums::<f64>::numbers(&self.tree) + self.tree.dofs.len();
-        forward_scratch(&self.tree).max(pullback + solve) + Motion::<f64>::LEN * n
+        forward_scratch(&self.tree).max(pullback + solve)
     }
 
     #[inline(always)]
@@ -209,9 +251,11 @@ impl Operation for ForwardDynamics {
         let (tau, out) = (world.values(self.tau), world.values(self.acceleration));
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = Kept::carve(tree, self.articulated, memory);
-        accelerate(tree, self.articulated, world, &self.inputs, &tau, &mut kept, scratch);
-        for (i, dof) in tree.dofs.iter().enumerate() {
-            out.set(dof.v as usize, kept.acceleration[i]);
+        accelerate(tree, world, &self.inputs, &tau, &mut kept, scratch);
+        for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
+            if dof.own {
+                out.set(dof.v as usize, *a);
+            }
         }
     }
 
@@ -225,13 +269,12 @@ impl Operation for ForwardDynamics {
         let mut scratch = &mut *world.scratch;
         let w = carve::<f64, L>(&mut scratch, tree.dofs.len());
         let mut sums = rnea_pullback::Sums::carve(tree, &mut scratch);
-        for (i, dof) in tree.dofs.iter().enumerate() {
-            w[i] = out_bar.get(dof.v as usize);
-        }
-        kept.solve(tree, w, scratch);
-        for (i, dof) in tree.dofs.iter().enumerate() {
-            tau_bar.add(dof.v as usize, w[i]);
-            w[i] = -w[i];
+        kept.solve(tree, &out_bar, None, w, scratch);
+        for (w, dof) in w.iter_mut().zip(&tree.dofs) {
+            if dof.own {
+                tau_bar.add(dof.v as usize, *w);
+            }
+            *w = -*w;
         }
         let directions = (&*w, &*kept.acceleration);
         rnea_pullback::pull(tree, &x, &kept.kinematics, kept.inertias, start, directions, &mut sums, &bars);

@@ -61,6 +61,8 @@ impl InverseDynamics {
 }
 
 impl Operation for InverseDynamics {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "inverse dynamics".to_owned()
     }
@@ -95,7 +97,7 @@ impl Operation for InverseDynamics {
         let tau = carve::<f64, L>(&mut scratch, tree.dofs.len());
         down::<L, false>(tree, &x, start, &mut kept.kinematics);
         for (i, dof) in tree.dofs.iter().enumerate() {
-            kept.acceleration[i] = a.get(dof.v as usize);
+            kept.acceleration[i] = a.get(dof.v as usize) * L::from_f64(dof.scale);
         }
         spread(tree, kept.kinematics.axes, kept.acceleration, joints);
         for n in 0..tree.nodes.len() {
@@ -107,11 +109,15 @@ impl Operation for InverseDynamics {
         for n in 0..tree.nodes.len() {
             kept.kinematics.accelerations[n] = kept.kinematics.accelerations[n] - joints[n];
         }
+        for i in 0..tree.velocities {
+            out.set(i, L::from_f64(0.0));
+        }
         for node in &tree.nodes {
             let d = node.dof as usize;
             for i in d..d + node.kind.velocities() {
                 let own = armature.get(node.joint as usize) * kept.acceleration[i];
-                out.set(tree.dofs[i].v as usize, tau[i] + own);
+                let dof = &tree.dofs[i];
+                out.add(dof.v as usize, (tau[i] + own) * L::from_f64(dof.scale));
             }
         }
     }
@@ -128,7 +134,7 @@ impl Operation for InverseDynamics {
         let w = carve::<f64, L>(&mut scratch, tree.dofs.len());
         let mut sums = rnea_pullback::Sums::carve(tree, &mut scratch);
         for (i, dof) in tree.dofs.iter().enumerate() {
-            w[i] = out_bar.get(dof.v as usize);
+            w[i] = out_bar.get(dof.v as usize) * L::from_f64(dof.scale);
         }
         let directions = (&*w, &*kept.acceleration);
         rnea_pullback::pull(tree, &x, &kept.kinematics, kept.inertias, start, directions, &mut sums, &bars);
@@ -138,7 +144,8 @@ impl Operation for InverseDynamics {
             for i in d..d + node.kind.velocities() {
                 let own = armature.get(node.joint as usize) * w[i];
                 let behind = power(kept.kinematics.axes[i], sums.a_bar[n]);
-                a_bar.add(tree.dofs[i].v as usize, behind + own);
+                let dof = &tree.dofs[i];
+                a_bar.add(dof.v as usize, (behind + own) * L::from_f64(dof.scale));
             }
         }
     }

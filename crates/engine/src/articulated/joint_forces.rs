@@ -56,15 +56,46 @@ fn motor<R: Real>(
     clamp(g * u + (bias.x + bias.y * length + bias.z * rate), force_range[0], force_range[1])
 }
 
+/// Where a degree of freedom lies. Where its joint follows another, its position is scale · q + offset and its rate scale · v,
+/// and a force on it counts by that scale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub position: usize,
+    pub velocity: usize,
+    pub param: usize,
+    pub scale: f64,
+    pub offset: f64,
+}
+
+impl Place {
+    #[inline(always)]
+    fn position<L: Lane>(&self, q: &View<'_, f64, L>) -> L {
+        q.get(self.position).mul_add(L::from_f64(self.scale), L::from_f64(self.offset))
+    }
+    #[inline(always)]
+    fn rate<L: Lane>(&self, v: &View<'_, f64, L>) -> L {
+        v.get(self.velocity) * L::from_f64(self.scale)
+    }
+    /// Adds a force, or a cotangent of the position or the rate.
+    #[inline(always)]
+    fn add<L: Lane>(&self, to: &View<'_, f64, L>, at: usize, value: L) {
+        to.add(at, value * L::from_f64(self.scale));
+    }
+    #[inline(always)]
+    fn bar<L: Lane>(&self, bars: &View<'_, f64, L>) -> L {
+        bars.get(self.velocity) * L::from_f64(self.scale)
+    }
+}
+
 /// What acts on degrees of freedom, and where its params lie.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passive {
-    /// (velocity, param): of each degree of freedom the joint whose param it takes.
-    pub dofs: Vec<(usize, usize)>,
-    /// (position, velocity, param) of hinges and slides.
-    pub numbers: Vec<(usize, usize, usize)>,
-    /// (position, velocity, param) of hinges and slides with limits.
-    pub limited: Vec<(usize, usize, usize)>,
+    /// Every degree of freedom, with the joint whose param it takes.
+    pub dofs: Vec<Place>,
+    /// Hinges and slides.
+    pub numbers: Vec<Place>,
+    /// Hinges and slides with limits.
+    pub limited: Vec<Place>,
     pub damping: Option<Buffer<f64>>,
     /// Friction and its width.
     pub friction: Option<[Buffer<f64>; 2]>,
@@ -181,26 +212,27 @@ impl Operation for JointForces {
         }
         if let Some(damping) = p.damping {
             let c = world.values(damping);
-            for &(i, param) in &p.dofs {
-                out.add(i, damper(v.get(i), c.get(param)));
+            for at in &p.dofs {
+                at.add(&out, at.velocity, damper(at.rate(&v), c.get(at.param)));
             }
         }
         if let Some([friction, width]) = p.friction {
             let (f, w) = (world.values(friction), world.values(width));
-            for &(i, param) in &p.dofs {
-                out.add(i, dry_friction(v.get(i), f.get(param), w.get(param)));
+            for at in &p.dofs {
+                at.add(&out, at.velocity, dry_friction(at.rate(&v), f.get(at.param), w.get(at.param)));
             }
         }
         if let Some([stiffness, rest]) = p.springs {
             let (k, rest) = (world.values(stiffness), world.values(rest));
-            for &(at, i, param) in &p.numbers {
-                out.add(i, spring(q.get(at), k.get(param), rest.get(param)));
+            for at in &p.numbers {
+                at.add(&out, at.velocity, spring(at.position(&q), k.get(at.param), rest.get(at.param)));
             }
         }
         if let Some(params) = p.limits {
             let [lower, upper, k, c] = [0, 1, 2, 3].map(|i| world.values(params[i]));
-            for &(at, i, j) in &p.limited {
-                out.add(i, limits(q.get(at), v.get(i), lower.get(j), upper.get(j), k.get(j), c.get(j)));
+            for at in &p.limited {
+                let (q, v, j) = (at.position(&q), at.rate(&v), at.param);
+                at.add(&out, at.velocity, limits(q, v, lower.get(j), upper.get(j), k.get(j), c.get(j)));
             }
         }
         if let Some(m) = &self.motors {
@@ -240,42 +272,45 @@ impl Operation for JointForces {
         }
         if let Some(damping) = p.damping {
             let (c, c_bar) = (world.values(damping), world.bars(damping));
-            for &(i, param) in &p.dofs {
-                let (v_part, c_part) = damper::pullback(v.get(i), c.get(param), bar.get(i));
-                v_bar.add(i, v_part);
-                c_bar.add(param, c_part);
+            for at in &p.dofs {
+                let (v_part, c_part) = damper::pullback(at.rate(&v), c.get(at.param), at.bar(&bar));
+                at.add(&v_bar, at.velocity, v_part);
+                c_bar.add(at.param, c_part);
             }
         }
         if let Some([friction, width]) = p.friction {
             let (f, w) = (world.values(friction), world.values(width));
             let (f_bar, w_bar) = (world.bars(friction), world.bars(width));
-            for &(i, param) in &p.dofs {
+            for at in &p.dofs {
+                let j = at.param;
                 let (v_part, f_part, w_part) =
-                    dry_friction::pullback(v.get(i), f.get(param), w.get(param), bar.get(i));
-                v_bar.add(i, v_part);
-                f_bar.add(param, f_part);
-                w_bar.add(param, w_part);
+                    dry_friction::pullback(at.rate(&v), f.get(j), w.get(j), at.bar(&bar));
+                at.add(&v_bar, at.velocity, v_part);
+                f_bar.add(j, f_part);
+                w_bar.add(j, w_part);
             }
         }
         if let Some([stiffness, rest]) = p.springs {
             let (k, r) = (world.values(stiffness), world.values(rest));
             let (k_bar, r_bar) = (world.bars(stiffness), world.bars(rest));
-            for &(at, i, param) in &p.numbers {
+            for at in &p.numbers {
+                let j = at.param;
                 let (q_part, k_part, r_part) =
-                    spring::pullback(q.get(at), k.get(param), r.get(param), bar.get(i));
-                q_bar.add(at, q_part);
-                k_bar.add(param, k_part);
-                r_bar.add(param, r_part);
+                    spring::pullback(at.position(&q), k.get(j), r.get(j), at.bar(&bar));
+                at.add(&q_bar, at.position, q_part);
+                k_bar.add(j, k_part);
+                r_bar.add(j, r_part);
             }
         }
         if let Some(params) = p.limits {
             let [lower, upper, k, c] = [0, 1, 2, 3].map(|i| world.values(params[i]));
             let bars = [0, 1, 2, 3].map(|i| world.bars(params[i]));
-            for &(at, i, j) in &p.limited {
-                let (q, v, l) = (q.get(at), v.get(i), lower.get(j));
-                let parts = limits::pullback(q, v, l, upper.get(j), k.get(j), c.get(j), bar.get(i));
-                q_bar.add(at, parts.0);
-                v_bar.add(i, parts.1);
+            for at in &p.limited {
+                let (q, v, j) = (at.position(&q), at.rate(&v), at.param);
+                let (l, u) = (lower.get(j), upper.get(j));
+                let parts = limits::pullback(q, v, l, u, k.get(j), c.get(j), at.bar(&bar));
+                at.add(&q_bar, at.position, parts.0);
+                at.add(&v_bar, at.velocity, parts.1);
                 bars[0].add(j, parts.2);
                 bars[1].add(j, parts.3);
                 bars[2].add(j, parts.4);

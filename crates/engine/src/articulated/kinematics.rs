@@ -9,7 +9,7 @@ use pullback_kernel::scalar::Local;
 use pullback_scene::robot::JointKind;
 
 use super::joint::{along, ball, carried, free, hinge, moving, slide, turning};
-use super::tree::{Node, Tree, WORLD};
+use super::tree::{Dof, Node, Tree, WORLD};
 
 /// What moves a robot.
 #[derive(Clone, Copy)]
@@ -67,6 +67,18 @@ pub(crate) fn no_motion<L: Lane>() -> Motion<L> {
     Motion { angular: vec3(zero, zero, zero), linear: vec3(zero, zero, zero) }
 }
 
+/// The angle or distance of a hinge or slide.
+#[inline(always)]
+fn coordinate<L: Lane>(node: &Node, q: &View<'_, f64, L>) -> L {
+    q.get(node.q as usize).mul_add(L::from_f64(node.scale), L::from_f64(node.shift))
+}
+
+/// The rate of a degree of freedom.
+#[inline(always)]
+pub(crate) fn rate<L: Lane>(dof: &Dof, v: &View<'_, f64, L>) -> L {
+    v.get(dof.v as usize) * L::from_f64(dof.scale)
+}
+
 /// The pose of a node.
 #[inline(always)]
 fn place<L: Lane, const ABSOLUTE: bool>(
@@ -76,8 +88,8 @@ fn place<L: Lane, const ABSOLUTE: bool>(
     q: &View<'_, f64, L>,
 ) -> Pose<L> {
     let mut pose = match node.kind {
-        JointKind::Hinge => hinge(above, placement, q.get(node.q as usize) - L::from_f64(node.reference)),
-        JointKind::Slide => slide(above, placement, q.get(node.q as usize) - L::from_f64(node.reference)),
+        JointKind::Hinge => hinge(above, placement, coordinate(node, q)),
+        JointKind::Slide => slide(above, placement, coordinate(node, q)),
         JointKind::Ball => ball(above, placement, quaternion(q, node.turn)),
         JointKind::Free => free(above, placement, vector(q, node.q), quaternion(q, node.turn)),
     };
@@ -135,7 +147,7 @@ pub(crate) fn down<L: Lane, const ABSOLUTE: bool>(
                     moving(pose.rotation.z)
                 };
                 axes[0] = s;
-                let rate = x.v.get(node.v as usize);
+                let rate = rate(&tree.dofs[node.dof as usize], &x.v);
                 (along(from.0, s, rate), carried(from.1, from.0, s, rate))
             }
             JointKind::Ball => three(axes, turnings(&pose), vector(&x.v, node.v), from),

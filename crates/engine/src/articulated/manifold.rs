@@ -22,7 +22,8 @@ impl Manifold {
     pub fn new(tree: &Tree) -> Manifold {
         let mut flat: Vec<(usize, usize, usize)> = Vec::new();
         let mut rotations = Vec::new();
-        let mut joints: Vec<_> = tree.nodes.iter().collect();
+        let own = |node: &&super::tree::Node| tree.dofs[node.dof as usize].own;
+        let mut joints: Vec<_> = tree.nodes.iter().filter(own).collect();
         joints.sort_by_key(|node| node.joint);
         for node in &joints {
             match node.kind {

@@ -8,9 +8,11 @@ use pullback_kernel::program::{BufferUse, Scalar};
 use pullback_scene::robot;
 
 use super::bodies::{Bodies, Moving};
+use super::centroid::{Centroid, Masses, Whole};
 use super::derivatives::{Derivatives, Jacobians};
 use super::forward_dynamics::{Algorithm, ForwardDynamics};
 use super::inverse_dynamics::InverseDynamics;
+use super::tree::WORLD;
 use super::{Inputs, Prepared, Robot, Slots};
 use crate::error::Error;
 use crate::names::{Block, Layout, Params, Quantity};
@@ -23,6 +25,7 @@ enum Task {
     Inverse,
     Jacobians,
     Bodies,
+    Whole,
 }
 
 /// A program for one task, and its memory.
@@ -31,11 +34,14 @@ struct Runner<S: Scalar> {
     q: Buffer<f64>,
     v: Buffer<f64>,
     /// Forces or accelerations that are given.
-    given: Option<Buffer<f64>>,
+    acting: Option<Buffer<f64>>,
     /// Forces or accelerations that come out.
     out: Option<Buffer<f64>>,
     jacobians: Option<Jacobians>,
     moving: Option<Moving>,
+    whole: Option<Buffer<Whole>>,
+    /// Params of bodies that are read as they are, by key.
+    given: Vec<(BufferUse, &'static str)>,
     prepared: Vec<(BufferUse, usize)>,
     /// Armature and gravity, which are read as they are.
     armature: Buffer<f64>,
@@ -182,6 +188,10 @@ impl<S: Scalar> Mechanism<S> {
             for ((buffer, _), made) in runner.prepared.iter().zip(&self.made) {
                 runner.workspace.write_numbers(world, *buffer, made)?;
             }
+            for (buffer, field) in &runner.given {
+                let numbers = of(block(&format!("{}.{field}", self.robot.name())));
+                runner.workspace.write_numbers(world, *buffer, &numbers)?;
+            }
             runner.workspace.write_numbers(world, runner.armature, &armature)?;
             runner.workspace.write_numbers(world, runner.gravity, &gravity)?;
         }
@@ -206,9 +216,11 @@ impl<S: Scalar> Mechanism<S> {
         let gravity = p.parameter("gravity", 1);
         let Prepared { placements, inertias, .. } = prepared;
         let inputs = Inputs { q, v, placements, inertias, armature, gravity };
-        let given = (task != Task::Bodies).then(|| p.input::<f64>("given", tree.velocities()));
-        let (mut out, mut jacobians, mut moving) = (None, None, None);
-        match (task, given) {
+        let still = matches!(task, Task::Bodies | Task::Whole);
+        let acting = (!still).then(|| p.input::<f64>("acting", tree.velocities()));
+        let (mut out, mut jacobians, mut moving, mut whole) = (None, None, None, None);
+        let mut given = Vec::new();
+        match (task, acting) {
             (Task::Forward(algorithm), Some(tau)) => {
                 out = Some(ForwardDynamics::add(&mut p, "acceleration", (&tree, algorithm), inputs, tau));
             }
@@ -216,14 +228,35 @@ impl<S: Scalar> Mechanism<S> {
             (Task::Jacobians, Some(tau)) => {
                 jacobians = Some(Derivatives::add(&mut p, "acceleration", &tree, inputs, tau));
             }
-            (Task::Bodies, _) | (_, None) => {
+            (Task::Bodies | Task::Whole, _) | (_, None) => {
                 let frames = (placements, prepared.bodies);
                 moving = Some(Bodies::add(&mut p, "body", &tree, (q, v), frames));
             }
         }
+        if let (Task::Whole, Some(moving)) = (task, moving) {
+            let masses = Masses {
+                mass: p.parameter("mass", bodies),
+                center: p.parameter("center", bodies),
+                inertia: p.parameter("inertia", bodies),
+                products: p.parameter("products", bodies),
+            };
+            given = vec![
+                (masses.mass.into(), "mass"),
+                (masses.center.into(), "center"),
+                (masses.inertia.into(), "inertia"),
+                (masses.products.into(), "products"),
+            ];
+            let moves: Vec<f64> =
+                tree.node_of_body.iter().map(|n| if *n == WORLD { 0.0 } else { 1.0 }).collect();
+            let sum = Whole::add(&mut p, "whole", moving, &masses, &moves);
+            p.output(sum);
+            whole = Some(sum);
+        }
         out.into_iter().for_each(|out| p.output(out));
         if let Some(j) = jacobians {
-            [j.acceleration, j.by_position, j.by_velocity, j.by_force].map(|buffer| p.output(buffer));
+            for buffer in [j.acceleration, j.by_position, j.by_velocity, j.by_force] {
+                p.output(buffer);
+            }
         }
         if let Some(moving) = moving {
             p.output(moving.poses);
@@ -235,7 +268,8 @@ impl<S: Scalar> Mechanism<S> {
             1 => program.workspace(self.options),
             n => program.batch(n, self.options),
         };
-        let runner = Runner { workspace, q, v, given, out, jacobians, moving, prepared, armature, gravity };
+        let runner =
+            Runner { workspace, q, v, acting, out, jacobians, moving, whole, given, prepared, armature, gravity };
         self.runners.push((task, runner));
         self.give_params(self.runners.len() - 1)?;
         Ok(self.runners.len() - 1)
@@ -252,7 +286,7 @@ impl<S: Scalar> Mechanism<S> {
             runner.workspace.write_numbers(world, runner.q, &q[world * nq..(world + 1) * nq])?;
             runner.workspace.write_numbers(world, runner.v, &v[world * nv..(world + 1) * nv])?;
         }
-        if let Some(buffer) = runner.given {
+        if let Some(buffer) = runner.acting {
             length("forces or accelerations", given, nv * self.worlds)?;
             for world in 0..self.worlds {
                 runner.workspace.write_numbers(world, buffer, &given[world * nv..(world + 1) * nv])?;
@@ -394,7 +428,7 @@ impl Mechanism<f64> {
         };
         runner.workspace.bar_numbers_into(0, runner.q, &mut bars.positions)?;
         runner.workspace.bar_numbers_into(0, runner.v, &mut bars.velocities)?;
-        if let Some(buffer) = runner.given {
+        if let Some(buffer) = runner.acting {
             runner.workspace.bar_numbers_into(0, buffer, &mut bars.given)?;
         }
         for ((from, len), (to, _)) in runner.prepared.iter().zip(&self.prepared) {
@@ -446,6 +480,33 @@ impl Mechanism<f64> {
         let Some(moving) = runner.moving else { return Ok(Vec::new()) };
         let (poses, motions) = (runner.workspace.read(moving.poses), runner.workspace.read(moving.motions));
         Ok(poses.into_iter().zip(motions).collect())
+    }
+
+    /// Mass, centre of mass, momentum and kinetic energy of everything that moves, of one world.
+    pub fn centroid(&mut self, q: &[f64], v: &[f64]) -> Result<Centroid, Error> {
+        let k = self.run(Task::Whole, q, v, &[])?;
+        let runner = &self.runners[k].1;
+        let whole = runner.whole.map(|whole| runner.workspace.read(whole)[0]).unwrap_or_default();
+        Ok(whole.centroid())
+    }
+
+    /// Kinetic energy, armature included, and potential energy of gravity [J], of one world.
+    pub fn energy(&mut self, q: &[f64], v: &[f64]) -> Result<(f64, f64), Error> {
+        let of = self.centroid(q, v)?;
+        let tree = self.robot.tree.clone();
+        let key = format!("{}.armature", self.robot.name());
+        let armature = self.layout.ranges().find(|(block, _)| block.key == key).map(|(_, range)| range);
+        let armature = &self.params[armature.unwrap_or(0..0)];
+        let mut kinetic = of.kinetic;
+        for node in &tree.nodes {
+            let inertia = armature[node.joint as usize];
+            let d = node.dof as usize;
+            for dof in &tree.dofs[d..d + node.kind.velocities()] {
+                kinetic += 0.5 * inertia * v[dof.v as usize] * v[dof.v as usize];
+            }
+        }
+        let g = &self.params[..3];
+        Ok((kinetic, -of.mass * (g[0] * of.center.x + g[1] * of.center.y + g[2] * of.center.z)))
     }
 
     /// The Jacobian of a body's velocity by the velocities of joints, 6 × nv row by row: velocity of its origin, then angular

@@ -7,7 +7,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::robot::{self, JointKind, Transmission};
 
-use super::joint_forces::{JointForces, Line, Motors, Passive, Tendons};
+use super::joint_forces::{JointForces, Line, Motors, Passive, Place, Tendons};
 use super::manifold::Manifold;
 use super::prepare::{Given, Prepare, Prepared};
 use super::tree::Tree;
@@ -96,7 +96,8 @@ impl Robot {
         (of, numbers): (fn(&super::JointPlace) -> usize, usize),
         quantity: Quantity,
     ) -> Option<Block> {
-        let joints = self.joints(kinds);
+        let mut joints = self.joints(kinds);
+        joints.retain(|(_, joint)| joint.mimic.is_none());
         let place = |j: usize| of(&self.tree.places()[j]);
         let values = joints.iter().flat_map(|(j, _)| start[place(*j)..place(*j) + numbers].to_vec());
         let names = joints.iter().map(|(_, joint)| joint.name.as_str()).collect();
@@ -174,6 +175,9 @@ impl Robot {
         for (joint, place) in d.joints.iter().zip(self.tree.places()) {
             let given = keyframe.get(at..at + joint.kind.positions());
             at += joint.kind.positions();
+            if joint.mimic.is_some() {
+                continue;
+            }
             match joint.kind {
                 JointKind::Hinge | JointKind::Slide => {
                     q[place.position] = given.map_or(joint.reference, |g| g[0]);
@@ -201,7 +205,7 @@ impl Robot {
             let n = joint.kind.velocities();
             let given = keyframe.get(at..at + n);
             at += n;
-            let Some(given) = given else { continue };
+            let Some(given) = given.filter(|_| joint.mimic.is_none()) else { continue };
             let linear = n.min(3);
             v[place.velocity..place.velocity + linear].copy_from_slice(&given[..linear]);
             if n == 6 {
@@ -472,8 +476,14 @@ impl Robot {
     ) -> Result<Buffer<f64>, Error> {
         let d = &self.description;
         let places = self.tree.places();
-        let number = |(param, (j, _)): (usize, &(usize, &robot::Joint))| {
-            (places[*j].position, places[*j].velocity, param)
+        let mut nodes: Vec<_> = self.tree.nodes.iter().collect();
+        nodes.sort_by_key(|node| node.joint);
+        let number = |(param, (j, joint)): (usize, &(usize, &robot::Joint))| Place {
+            position: places[*j].position,
+            velocity: places[*j].velocity,
+            param,
+            scale: nodes[*j].scale,
+            offset: nodes[*j].shift + joint.reference,
         };
         let numbers = self.joints(&[JointKind::Hinge, JointKind::Slide]);
         let pair = |a: &str, b: &str| -> Result<Option<[Buffer<f64>; 2]>, Error> {
@@ -521,18 +531,31 @@ impl Robot {
         Ok(out)
     }
 
-    /// (velocity, joint) of the degrees of freedom of a node.
-    fn dofs(&self, node: &super::tree::Node) -> Vec<(usize, usize)> {
+    /// The degrees of freedom of a node.
+    fn dofs(&self, node: &super::tree::Node) -> Vec<Place> {
         let first = node.dof as usize;
         let dofs = &self.tree.dofs[first..first + node.kind.velocities()];
-        dofs.iter().map(|dof| (dof.v as usize, node.joint as usize)).collect()
+        let param = node.joint as usize;
+        let place = |dof: &super::tree::Dof| Place {
+            position: 0,
+            velocity: dof.v as usize,
+            param,
+            scale: dof.scale,
+            offset: 0.0,
+        };
+        dofs.iter().map(place).collect()
     }
 
     fn line(&self, joints: &[(usize, f64)]) -> Line {
         let places = self.tree.places();
-        let entry = |&(j, c): &(usize, f64)| (Some(places[j].position), places[j].velocity, c);
+        let entry = |&(j, c): &(usize, f64)| (Some(places[j].position), places[j].velocity, c * self.scale(j));
         let free = [f64::NEG_INFINITY, f64::INFINITY];
         Line { joints: joints.iter().map(entry).collect(), control_range: free, force_range: free }
+    }
+
+    /// How much a joint moves with the position that it has: 1, unless it follows another.
+    fn scale(&self, joint: usize) -> f64 {
+        self.tree.nodes.iter().find(|node| node.joint as usize == joint).map_or(1.0, |node| node.scale)
     }
 
     fn motor_line(&self, motor: &robot::Motor) -> Line {
@@ -543,7 +566,7 @@ impl Robot {
                 self.line(&self.description.tendons[*tendon].joints).joints
             }
             Transmission::Joint { joint, gear } if gear.len() == 1 => {
-                vec![(Some(places[*joint].position), places[*joint].velocity, 1.0)]
+                vec![(Some(places[*joint].position), places[*joint].velocity, self.scale(*joint))]
             }
             // The length of a ball or free joint is zero, as far as motors see it.
             Transmission::Joint { joint, gear } => {

@@ -213,6 +213,8 @@ impl Prepare {
 }
 
 impl Operation for Prepare {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "joint frames and inertias".to_owned()
     }

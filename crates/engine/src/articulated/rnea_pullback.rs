@@ -17,7 +17,7 @@ use pullback_kernel::program::{Lane, View, carve};
 use pullback_scene::robot::JointKind;
 
 use super::joint::{along, carried, placement_bar, quat_bar};
-use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, spread, vector};
+use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, rate, spread, vector};
 use super::tree::{Node, Tree, WORLD};
 
 /// Where cotangents go.
@@ -202,12 +202,12 @@ fn joint<L: Lane>(
     let d = node.dof as usize;
     match node.kind {
         JointKind::Hinge | JointKind::Slide => {
-            let (s, at) = (k.axes[d], tree.dofs[d].v as usize);
-            bars.v.add(at, rate_bar(before.v, s, behind.v_bar, behind.a_bar));
-            let v_bar = carry_bar(behind.v_bar, s, behind.a_bar, x.v.get(at));
+            let (s, dof, scale) = (k.axes[d], &tree.dofs[d], L::from_f64(node.scale));
+            bars.v.add(dof.v as usize, rate_bar(before.v, s, behind.v_bar, behind.a_bar) * scale);
+            let v_bar = carry_bar(behind.v_bar, s, behind.a_bar, rate(dof, &x.v));
             let behind = Behind { v_bar, ..behind };
             let xi = moved(&before, &behind);
-            bars.q.add(node.q as usize, power(s, xi));
+            bars.q.add(node.q as usize, power(s, xi) * scale);
             (behind, xi)
         }
         JointKind::Ball => {

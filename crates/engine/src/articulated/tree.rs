@@ -26,17 +26,19 @@ pub(crate) struct Node {
     pub spin: u32,
     /// Has it mass? Between the joints of one body there is none.
     pub heavy: bool,
-    /// The position at which its body is placed [rad or m].
-    pub reference: f64,
+    /// Its angle or distance is scale · q + shift: of its own position without its reference, or of that which it follows.
+    pub scale: f64,
+    pub shift: f64,
 }
 
 /// One degree of freedom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dof {
-    /// The one before it on the way to the root.
-    pub parent: u32,
-    /// Where its velocity lies.
+    /// Where its velocity lies, and by how much it is multiplied: not by 1 where its joint follows another.
     pub v: u32,
+    pub scale: f64,
+    /// Is that velocity its own? Not where its joint follows another.
+    pub own: bool,
 }
 
 /// The shape of a robot.
@@ -55,6 +57,7 @@ pub struct Tree {
     /// Which degrees of freedom those are.
     pub(crate) ancestors: Vec<u32>,
     pub(crate) positions: usize,
+    pub(crate) velocities: usize,
     /// Of each joint of the robot: where its position lies (of a free joint, the position), its quaternion, velocity and
     /// angular velocity.
     pub(crate) places: Vec<JointPlace>,
@@ -76,15 +79,17 @@ pub struct JointPlace {
 impl Tree {
     /// The shape of a robot.
     pub fn new(robot: &Robot) -> Result<Tree, Error> {
-        let places = places(robot);
+        let followed = followed(robot)?;
+        let own = || robot.joints.iter().filter(|joint| joint.mimic.is_none());
         let mut tree = Tree {
             nodes: Vec::new(),
             dofs: Vec::new(),
             node_of_body: Vec::new(),
             rows: vec![0],
             ancestors: Vec::new(),
-            positions: robot.positions(),
-            places,
+            positions: own().map(|joint| joint.kind.positions()).sum(),
+            velocities: own().map(|joint| joint.kind.velocities()).sum(),
+            places: places(robot, &followed),
         };
         for (b, body) in robot.bodies.iter().enumerate() {
             let mut parent = match body.parent {
@@ -96,7 +101,8 @@ impl Tree {
                 }
             };
             for (j, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| joint.body == b) {
-                parent = tree.add(j, joint.kind, parent, joint.reference);
+                let (of, scale, shift) = followed[j];
+                parent = tree.add(j, joint.kind, parent, (scale, shift - joint.reference, of == j));
             }
             tree.node_of_body.push(parent);
             // Bodies that are welded to each other are one.
@@ -107,7 +113,7 @@ impl Tree {
         Ok(tree)
     }
 
-    fn add(&mut self, joint: usize, kind: JointKind, parent: u32, reference: f64) -> u32 {
+    fn add(&mut self, joint: usize, kind: JointKind, parent: u32, (scale, shift, own): (f64, f64, bool)) -> u32 {
         let place = self.places[joint];
         let dof = self.dofs.len() as u32;
         let mut above = match parent {
@@ -126,7 +132,7 @@ impl Tree {
             let this = self.dofs.len() as u32;
             self.ancestors.push(this);
             self.rows.push(self.ancestors.len() as u32);
-            self.dofs.push(Dof { parent: above, v: v as u32 });
+            self.dofs.push(Dof { v: v as u32, scale, own });
             above = this;
         }
         self.nodes.push(Node {
@@ -139,7 +145,8 @@ impl Tree {
             v: place.velocity as u32,
             spin: place.angular_velocity as u32,
             heavy: false,
-            reference,
+            scale,
+            shift,
         });
         self.nodes.len() as u32 - 1
     }
@@ -155,7 +162,12 @@ impl Tree {
 
     /// How many degrees of freedom.
     pub fn velocities(&self) -> usize {
-        self.dofs.len()
+        self.velocities
+    }
+
+    /// Does a joint follow another?
+    pub(crate) fn follows(&self) -> bool {
+        self.dofs.len() > self.velocities
     }
 
     /// Where the numbers of each joint lie.
@@ -171,17 +183,19 @@ impl Tree {
 }
 
 /// Where the numbers of each joint lie.
-fn places(robot: &Robot) -> Vec<JointPlace> {
-    let count = |kind: JointKind| robot.joints.iter().filter(|joint| joint.kind == kind).count();
+fn places(robot: &Robot, followed: &[(usize, f64, f64)]) -> Vec<JointPlace> {
+    let own = || robot.joints.iter().filter(|joint| joint.mimic.is_none());
+    let count = |kind: JointKind| own().filter(|joint| joint.kind == kind).count();
     let (free, balls) = (count(JointKind::Free), count(JointKind::Ball));
     // The next of each sort: positions of free joints, their quaternions, those of balls, numbers.
     let (mut at, mut turn, mut ball, mut number) = (0, 3 * free, 7 * free, 7 * free + 4 * balls);
     let (mut v, mut spin, mut ball_spin, mut rate) = (0, 3 * free, 6 * free, 6 * free + 3 * balls);
-    let mut take = |next: &mut usize, count: usize| std::mem::replace(next, *next + count);
-    robot
+    let take = |next: &mut usize, count: usize| std::mem::replace(next, *next + count);
+    let mut places: Vec<JointPlace> = robot
         .joints
         .iter()
         .map(|joint| match joint.kind {
+            _ if joint.mimic.is_some() => JointPlace::default(),
             JointKind::Free => JointPlace {
                 position: take(&mut at, 3),
                 orientation: take(&mut turn, 4),
@@ -197,5 +211,32 @@ fn places(robot: &Robot) -> Vec<JointPlace> {
                 JointPlace { position, velocity, ..JointPlace::default() }
             }
         })
-        .collect()
+        .collect();
+    for (j, (of, ..)) in followed.iter().enumerate() {
+        places[j] = places[*of];
+    }
+    places
+}
+
+/// Of each joint: the one whose position it has, and by which scale and shift; itself, if it follows none.
+fn followed(robot: &Robot) -> Result<Vec<(usize, f64, f64)>, Error> {
+    let number = |j: usize| matches!(robot.joints[j].kind, JointKind::Hinge | JointKind::Slide);
+    let mut all = Vec::new();
+    for j in 0..robot.joints.len() {
+        let (mut of, mut scale, mut shift) = (j, 1.0, 0.0);
+        // Following others that follow others, at most once each.
+        for _ in 0..robot.joints.len() {
+            let Some(mimic) = robot.joints[of].mimic else { break };
+            if mimic.joint >= robot.joints.len() || !number(of) || !number(mimic.joint) {
+                break;
+            }
+            (of, scale, shift) = (mimic.joint, scale * mimic.multiplier, scale * mimic.offset + shift);
+        }
+        if robot.joints[of].mimic.is_some() {
+            let wanted = "a joint follows a hinge or a slide, and none follows itself";
+            return Err(Error::Scheme { what: "mimic", found: robot.joints[j].name.clone(), wanted });
+        }
+        all.push((of, scale, shift));
+    }
+    Ok(all)
 }

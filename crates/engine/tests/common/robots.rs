@@ -1,7 +1,7 @@
 //! Small robots, one for every joint, and one with everything that acts on joints.
 
 use pullback_scene::robot::{
-    Body, Inertial, Joint, JointKind, Keyframe, Limit, Motor, Placement, Robot, Tendon, Transmission,
+    Body, Inertial, Joint, JointKind, Keyframe, Limit, Mimic, Motor, Placement, Robot, Tendon, Transmission,
 };
 
 /// A turned quaternion that differs with `salt`.
@@ -103,6 +103,19 @@ pub fn tree() -> Robot {
         joint("tail_turn", 7, Hinge, 7.0),
     ];
     moving(Robot { name: "tree".into(), bodies, joints, ..Robot::default() })
+}
+
+/// A gripper: a slide that follows a hinge, and a hinge that follows the slide, one of them further up.
+pub fn gripper() -> Robot {
+    use JointKind::{Hinge, Slide};
+    let mut gripper = chain("gripper", &[Hinge, Slide, Hinge, Hinge]);
+    gripper.bodies[3].parent = Some(0);
+    gripper.joints[1].mimic = Some(Mimic { joint: 3, multiplier: -0.6, offset: 0.2 });
+    gripper.joints[2].mimic = Some(Mimic { joint: 1, multiplier: 1.5, offset: -0.1 });
+    for joint in &mut gripper.joints {
+        (joint.stiffness, joint.friction) = (2.0, 0.1);
+    }
+    gripper
 }
 
 /// An arm with everything that acts on joints.

@@ -33,10 +33,9 @@ pub trait Operation: Send + Sync + 'static {
     fn memory(&self) -> Option<Memory> {
         None
     }
-    /// Does it decide by values, so that worlds of a batch must run one by one?
-    fn one_by_one(&self) -> bool {
-        false
-    }
+    /// Do worlds of a batch run in lanes? Not where it decides by values; and where its speed does not matter, it compiles
+    /// in less time without.
+    const LANES: bool = true;
     /// Outputs from inputs.
     fn forward<L: Lane>(&self, world: &mut World<'_, L>);
     /// Adds to the cotangents of inputs, from those of outputs.
@@ -255,9 +254,13 @@ impl<O: Operation> Stage for ByHand<O> {
         if pass == Pass::Pullback {
             clear_bars(context);
         }
-        let alone = context.worlds == 0 || self.0.one_by_one();
-        let width = if alone { Width::One } else { context.machine.width };
-        S::dispatch(HandDriver { operation: &self.0, context, pass }, context.machine.isa, width);
+        let driver = HandDriver { operation: &self.0, context, pass };
+        if O::LANES {
+            let width = if context.worlds == 0 { Width::One } else { context.machine.width };
+            S::dispatch(driver, context.machine.isa, width);
+        } else {
+            S::dispatch_one(driver, context.machine.isa);
+        }
     }
 
     fn own_scratch(&self) -> Option<usize> {

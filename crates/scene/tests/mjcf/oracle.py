@@ -41,6 +41,8 @@ def bodies(model):
             "mass": float(model.body_mass[body]),
             "center": numbers(model.body_ipos[body]),
             "inertia": numbers(inertia(model, body)),
+            "moments": numbers(model.body_inertia[body]),
+            "axes": numbers(matrix(model.body_iquat[body])),
         }
 
 

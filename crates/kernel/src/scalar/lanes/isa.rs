@@ -102,6 +102,9 @@ pub trait Dispatch: Lane<Element = Self> {
     ///
     /// An `isa` above [`Isa::detect`] is lowered to it.
     fn dispatch<D: Driver<Self>>(driver: D, isa: Isa, width: Width) -> D::Output;
+
+    /// The same with one lane: compiled for fewer instruction sets, where speed matters less than the time that takes.
+    fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output;
 }
 
 #[inline(never)]
@@ -162,6 +165,19 @@ macro_rules! dispatch {
                     (Isa::Avx2 | Isa::Avx512, _) => unreachable!("x86-64 only, and `Isa::detect` says so"),
                 }
             }
+
+            fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
+                match isa.min(Isa::detect()) {
+                    Isa::Portable => with_portable::<$float, $float, D>(driver),
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 | Isa::Avx512 => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx2::<$float, $float, D>(driver) }
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
+                }
+            }
         }
     };
 }
@@ -172,6 +188,9 @@ macro_rules! dispatch_one {
     ($($dual:ty),*) => {$(
         impl Dispatch for $dual {
             fn dispatch<D: Driver<Self>>(driver: D, _: Isa, _: Width) -> D::Output {
+                with_portable::<$dual, $dual, D>(driver)
+            }
+            fn dispatch_one<D: Driver<Self>>(driver: D, _: Isa) -> D::Output {
                 with_portable::<$dual, $dual, D>(driver)
             }
         }

@@ -208,10 +208,13 @@ impl<'x, 'f> Assets<'x, 'f> {
             if self.compiler.strip_path { file.rsplit(['/', '\\']).next().unwrap_or(file) } else { file };
         let relative = Path::new(&self.compiler.mesh_folder).join(stripped);
         let folder = self.files.folder().to_owned();
-        let path = self
-            .files
-            .find(&folder, &relative.to_string_lossy())
-            .map_err(|unread| element.error_at("file", unread.what, unread.fix))?;
+        let path = match self.files.find(&folder, &relative.to_string_lossy()) {
+            Ok(path) => path,
+            Err(unread) => {
+                findings.refuse(element.error_at("file", unread.what, unread.fix))?;
+                return Ok(None);
+            }
+        };
         if let Err(error) = mesh::ending(&path) {
             findings.unsupported_at(element, "file", error.what);
             return Ok(None);

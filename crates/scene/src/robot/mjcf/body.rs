@@ -75,67 +75,35 @@ pub(super) struct Reader<'a, 'x, 'f> {
     pub base: Base,
 }
 
+/// What has been met on the way through the tree.
+#[derive(Default)]
+struct Walk<'x> {
+    bodies: Bodies<'x>,
+    /// Joints, and whether they are kept.
+    joints: Vec<(JointPart<'x>, bool)>,
+    geoms: Vec<(Element<'x>, Around)>,
+    sites: HashSet<String>,
+}
+
 impl<'x> Reader<'_, 'x, '_> {
     /// Reads all `<worldbody>`.
     pub fn read(mut self, findings: &mut Findings) -> Result<Bodies<'x>, Error> {
-        let mut bodies = Bodies::default();
-        let mut joints: Vec<(JointPart<'x>, bool)> = Vec::new();
-        let mut geoms = Vec::new();
-        let mut frames = Vec::new();
+        let mut walk = Walk::default();
         let outside = Around { body: None, frame: Placement::default(), class: MAIN };
-        let mut waiting: Vec<(Element<'x>, Around)> = self
-            .tree
-            .sections("worldbody")
-            .into_iter()
-            .flat_map(|world| self.tree.children(world))
-            .map(|e| (e, outside))
-            .collect();
+        let worlds = self.tree.sections("worldbody").into_iter();
+        let mut waiting: Vec<(Element<'x>, Around)> =
+            worlds.flat_map(|world| self.tree.children(world)).map(|element| (element, outside)).collect();
         waiting.reverse();
         while let Some((element, around)) = waiting.pop() {
-            let mut inside = |around: Around| {
-                waiting.extend(self.tree.children(element).into_iter().rev().map(|child| (child, around)));
-            };
-            match element.name() {
-                "body" => {
-                    let (part, class) = self.body(element, &around, findings)?;
-                    if bodies.parts.len() == MOST_BODIES {
-                        let what = format!("there are more than {MOST_BODIES} bodies");
-                        return Err(element.error(what, "divide the file"));
-                    }
-                    inside(Around { body: Some(bodies.parts.len()), frame: Placement::default(), class });
-                    bodies.parts.push(part);
-                }
-                "frame" => {
-                    let frame = around.frame.compose(&turn::placement(element, self.assets.compiler)?);
-                    let class = self.classes.named(element, "childclass")?.unwrap_or(around.class);
-                    inside(Around { frame, class, ..around });
-                }
-                "inertial" => {
-                    let body = around.body.ok_or_else(|| of_world(element))?;
-                    let read = inertia::read(element, self.assets.compiler)?.moved(&around.frame);
-                    if bodies.parts[body].inertial.replace(read).is_some() {
-                        return Err(element.error("the body has two of these", "keep one of the two"));
-                    }
-                }
-                "joint" | "freejoint" => {
-                    let body = around.body.ok_or_else(|| of_world(element))?;
-                    joints.push(self.joint(element, body, &around, &bodies, findings)?);
-                }
-                "geom" => geoms.push((element, around)),
-                "site" => {
-                    let mut spec = self.classes.of(element, around.class)?.site;
-                    spec.read(element, self.assets.compiler)?;
-                    frames.extend(spec.build(element, around.body, &around.frame)?);
-                }
-                "camera" | "light" => {}
-                other => findings.unsupported(element, format!("`<{other}>` is not supported")),
+            if let Some(inside) = self.visit(element, around, &mut walk, findings)? {
+                waiting.extend(self.tree.children(element).into_iter().rev().map(|child| (child, inside)));
             }
         }
         // A body's own joints, geoms and sites come before those of the bodies inside it, wherever they are written.
+        let Walk { mut bodies, mut joints, mut geoms, .. } = walk;
         joints.sort_by_key(|(part, _)| part.joint.body);
         geoms.sort_by_key(|(_, around)| around.body);
-        frames.sort_by_key(|frame: &Frame| frame.body);
-        bodies.frames = frames;
+        bodies.frames.sort_by_key(|frame| frame.body);
         for (element, around) in geoms {
             self.geom(element, &around, &mut bodies, findings)?;
         }
@@ -143,6 +111,59 @@ impl<'x> Reader<'_, 'x, '_> {
         bodies.free_base(self.base);
         unique(&bodies)?;
         Ok(bodies)
+    }
+
+    /// Takes in one element; for bodies and frames, where the elements inside stand.
+    fn visit(
+        &self,
+        element: Element<'x>,
+        around: Around,
+        walk: &mut Walk<'x>,
+        findings: &mut Findings,
+    ) -> Result<Option<Around>, Error> {
+        let compiler = self.assets.compiler;
+        let body_around = || around.body.ok_or_else(|| of_world(element));
+        match element.name() {
+            "body" => {
+                let new = walk.bodies.parts.len();
+                if new == MOST_BODIES {
+                    let what = format!("there are more than {MOST_BODIES} bodies");
+                    return Err(element.error(what, "divide the file"));
+                }
+                let (part, class) = self.body(element, &around, findings)?;
+                walk.bodies.parts.push(part);
+                return Ok(Some(Around { body: Some(new), frame: Placement::default(), class }));
+            }
+            "frame" => {
+                let frame = around.frame.compose(&turn::placement(element, compiler)?);
+                let class = self.classes.named(element, "childclass")?.unwrap_or(around.class);
+                return Ok(Some(Around { frame, class, ..around }));
+            }
+            "inertial" => {
+                let body = body_around()?;
+                let read = inertia::read(element, compiler)?.moved(&around.frame);
+                if walk.bodies.parts[body].inertial.replace(read).is_some() {
+                    return Err(element.error("the body has two of these", "keep one of the two"));
+                }
+            }
+            "joint" | "freejoint" => {
+                let joint = self.joint(element, body_around()?, &around, &walk.bodies, findings)?;
+                walk.joints.push(joint);
+            }
+            "geom" => walk.geoms.push((element, around)),
+            "site" => {
+                let mut spec = self.classes.of(element, around.class)?.site;
+                spec.read(element, compiler)?;
+                let frame = spec.build(element, around.body, &around.frame)?;
+                if frame.as_ref().is_some_and(|frame| !walk.sites.insert(frame.name.clone())) {
+                    return Err(twice(element, "sites"));
+                }
+                walk.bodies.frames.extend(frame);
+            }
+            "camera" | "light" => {}
+            other => findings.unsupported(element, format!("`<{other}>` is not supported")),
+        }
+        Ok(None)
     }
 
     fn body(
@@ -318,7 +339,12 @@ fn of_world(element: Element<'_>) -> Error {
     element.error("the world has no mass and does not move", "put it into a `<body>`")
 }
 
-/// No two bodies, joints, geoms or sites have one name.
+fn twice(element: Element<'_>, kind: &str) -> Error {
+    let what = format!("two {kind} are called {}", words::quoted(element.text("name").unwrap_or_default()));
+    element.error_at("name", what, "give each a name of its own")
+}
+
+/// No two bodies, joints or geoms have one name.
 fn unique(bodies: &Bodies<'_>) -> Result<(), Error> {
     let of = |kind: &str, elements: &mut dyn Iterator<Item = Element<'_>>| -> Result<(), Error> {
         let mut seen = HashSet::new();
@@ -326,8 +352,7 @@ fn unique(bodies: &Bodies<'_>) -> Result<(), Error> {
             if let Some(name) = element.text("name").filter(|name| !name.is_empty())
                 && !seen.insert(name.to_owned())
             {
-                let what = format!("two {kind} are called {}", words::quoted(name));
-                return Err(element.error_at("name", what, "give each a name of its own"));
+                return Err(twice(element, kind));
             }
         }
         Ok(())

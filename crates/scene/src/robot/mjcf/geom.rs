@@ -162,7 +162,7 @@ impl GeomSpec {
         Ok(Some((GeomPart { shape, element, contype, conaffinity }, inertial)))
     }
 
-    /// What it looks like, and where it is in the frame around it.
+    /// What it looks like, and where it is in the frame around it; `None` for what is not supported.
     fn geometry(
         &self,
         element: Element<'_>,
@@ -170,29 +170,7 @@ impl GeomSpec {
         assets: &mut Assets<'_, '_>,
         findings: &mut Findings,
     ) -> Result<Option<(Geometry, Placement)>, Error> {
-        let (mut size, mut placement) = (self.size, self.placement);
-        if let Some(ends) = self.from_to {
-            let wide = match self.kind {
-                GeomKind::Capsule | GeomKind::Cylinder => false,
-                GeomKind::Box | GeomKind::Ellipsoid => true,
-                _ => {
-                    let fix =
-                        "write type=\"capsule\", \"cylinder\", \"box\" or \"ellipsoid\", or `pos` and `size`";
-                    return Err(element.error_at(
-                        "fromto",
-                        "this type of geom goes from nowhere to nowhere",
-                        fix,
-                    ));
-                }
-            };
-            if placement.position != [0.0; 3] {
-                let fix = "keep `fromto`, which has the place in it, or `pos`";
-                return Err(element.error_at("fromto", "there are both `pos` and `fromto`", fix));
-            }
-            let (middle, half) = between(ends, element)?;
-            placement = middle;
-            size = if wide { [size[0], size[0], half] } else { [size[0], half, size[2]] };
-        }
+        let (size, placement) = self.spread(element)?;
         if let Some(mesh) = &self.mesh {
             if self.kind != GeomKind::Mesh {
                 assets.find(element, mesh)?;
@@ -203,42 +181,17 @@ impl GeomSpec {
                 );
                 return Ok(None);
             }
-            return Ok(assets
-                .mesh(element, mesh, weighed, findings)?
-                .map(|mesh| (Geometry::Mesh(mesh), placement)));
+            let mesh = assets.mesh(element, mesh, weighed, findings)?;
+            return Ok(mesh.map(|mesh| (Geometry::Mesh(mesh), placement)));
         }
-        let need = |count: usize| -> Result<(), Error> {
-            if size[..count].iter().all(|&x| x > 0.0) {
-                return Ok(());
-            }
-            let wanted = ["RADIUS", "RADIUS HALF-LENGTH", "X Y Z"][count - 1];
-            let what =
-                format!("this type of geom has {}, which must be positive", words::counted(count, "size"));
-            Err(element.error_at("size", what, format!("write size=\"{wanted}\" [m]")))
-        };
         let [x, y, z] = size;
-        let geometry = match self.kind {
-            GeomKind::Plane => Geometry::Plane,
-            GeomKind::Sphere => {
-                need(1)?;
-                Geometry::Sphere { radius: x }
-            }
-            GeomKind::Capsule => {
-                need(2)?;
-                Geometry::Capsule { radius: x, half_length: y }
-            }
-            GeomKind::Cylinder => {
-                need(2)?;
-                Geometry::Cylinder { radius: x, half_length: y }
-            }
-            GeomKind::Box => {
-                need(3)?;
-                Geometry::Box { half_sides: [x, y, z] }
-            }
-            GeomKind::Ellipsoid => {
-                need(3)?;
-                Geometry::Ellipsoid { half_axes: [x, y, z] }
-            }
+        let (sizes, geometry) = match self.kind {
+            GeomKind::Plane => (0, Geometry::Plane),
+            GeomKind::Sphere => (1, Geometry::Sphere { radius: x }),
+            GeomKind::Capsule => (2, Geometry::Capsule { radius: x, half_length: y }),
+            GeomKind::Cylinder => (2, Geometry::Cylinder { radius: x, half_length: y }),
+            GeomKind::Box => (3, Geometry::Box { half_sides: [x, y, z] }),
+            GeomKind::Ellipsoid => (3, Geometry::Ellipsoid { half_axes: [x, y, z] }),
             GeomKind::Mesh => return Err(element.missing("mesh")),
             GeomKind::HeightField | GeomKind::DistanceField => {
                 let what =
@@ -247,7 +200,39 @@ impl GeomSpec {
                 return Ok(None);
             }
         };
+        if !size[..sizes].iter().all(|&x| x > 0.0) {
+            let wanted = ["", "RADIUS", "RADIUS HALF-LENGTH", "X Y Z"][sizes];
+            let what =
+                format!("this type of geom has {}, which must be positive", words::counted(sizes, "size"));
+            return Err(element.error_at("size", what, format!("write size=\"{wanted}\" [m]")));
+        }
         Ok(Some((geometry, placement)))
+    }
+
+    /// Its sizes and place, where `fromto` may give both.
+    fn spread(&self, element: Element<'_>) -> Result<([f64; 3], Placement), Error> {
+        let Some(ends) = self.from_to else {
+            return Ok((self.size, self.placement));
+        };
+        let [width, _, last] = self.size;
+        if self.placement.position != [0.0; 3] {
+            let fix = "keep `fromto`, which has the place in it, or `pos`";
+            return Err(element.error_at("fromto", "there are both `pos` and `fromto`", fix));
+        }
+        let (middle, half) = between(ends, element)?;
+        match self.kind {
+            GeomKind::Capsule | GeomKind::Cylinder => Ok(([width, half, last], middle)),
+            GeomKind::Box | GeomKind::Ellipsoid => Ok(([width, width, half], middle)),
+            GeomKind::Plane
+            | GeomKind::Sphere
+            | GeomKind::Mesh
+            | GeomKind::HeightField
+            | GeomKind::DistanceField => {
+                let fix =
+                    "write type=\"capsule\", \"cylinder\", \"box\" or \"ellipsoid\", or `pos` and `size`";
+                Err(element.error_at("fromto", "this type of geom goes from nowhere to nowhere", fix))
+            }
+        }
     }
 
     /// Its mass and inertia in its own frame.

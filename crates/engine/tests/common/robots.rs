@@ -234,6 +234,15 @@ pub struct Wood {
     pub masses: [f64; 2],
     /// Do all trees float, without armature at the roots?
     pub floating: bool,
+    /// How many hinges and slides follow one before them.
+    pub following: f64,
+}
+
+impl Wood {
+    /// Trees of so many bodies.
+    pub fn new(links: usize, bushy: f64, masses: [f64; 2]) -> Self {
+        Wood { links, bushy, masses, floating: false, following: 0.0 }
+    }
 }
 
 /// A body of a density of 1 t/m³, and its size [m]. Its inertia is that of six points on three axes, so that it can exist.
@@ -283,6 +292,8 @@ fn random_kinds(random: &mut Random, first: bool) -> Vec<JointKind> {
 pub fn random_tree(random: &mut Random, wood: Wood) -> Robot {
     let mut robot = Robot { name: "wood".into(), ..Robot::default() };
     let mut sizes: Vec<f64> = Vec::new();
+    // Hinges and slides, and how far they move.
+    let mut numbers: Vec<(usize, f64)> = Vec::new();
     let mut state = Keyframe::default();
     for b in 0..wood.links {
         let parent = match b {
@@ -312,6 +323,11 @@ pub fn random_tree(random: &mut Random, wood: Wood) -> Robot {
             let about = if *kind == JointKind::Slide { 1.0 } else { size * size };
             joint.armature = if rotor { random.within(0.1, 0.5) * mass * about } else { 0.0 };
             random_state(random, &joint, size, &mut state);
+            let reach = if *kind == JointKind::Hinge { 1.0 } else { size };
+            if matches!(kind, JointKind::Hinge | JointKind::Slide) {
+                joint.mimic = random_mimic(random, &numbers, reach).filter(|_| random.chance(wood.following));
+                numbers.push((robot.joints.len(), reach));
+            }
             robot.joints.push(joint);
         }
         robot.bodies.push(body);
@@ -319,6 +335,16 @@ pub fn random_tree(random: &mut Random, wood: Wood) -> Robot {
     }
     robot.start = state;
     robot
+}
+
+/// To follow one of the joints before.
+fn random_mimic(random: &mut Random, before: &[(usize, f64)], reach: f64) -> Option<Mimic> {
+    if before.is_empty() {
+        return None;
+    }
+    let (joint, of) = before[random.below(before.len())];
+    let (multiplier, offset) = (random.within(-1.5, 1.5) * reach / of, random.within(-0.5, 0.5) * reach);
+    Some(Mimic { joint, multiplier, offset })
 }
 
 fn random_state(random: &mut Random, joint: &Joint, size: f64, state: &mut Keyframe) {

@@ -4,7 +4,7 @@
 
 use pullback_engine::articulated::{Algorithm, JointPlace, Mechanism};
 use pullback_engine::names::Space;
-use pullback_scene::robot::JointKind;
+use pullback_scene::robot::{Joint, JointKind};
 
 use crate::common::robots::{Random, Wood, random_tree};
 
@@ -45,8 +45,8 @@ impl Sample {
     /// The same tree with nothing moved from where it was built, and nothing moving.
     pub fn at_rest(mut self) -> Sample {
         self.q = self.mechanism.robot().positions_of(&[]);
-        for (kind, place) in joints(&self.mechanism) {
-            if matches!(kind, JointKind::Ball | JointKind::Free) {
+        for (joint, place) in joints(&self.mechanism) {
+            if matches!(joint.kind, JointKind::Ball | JointKind::Free) {
                 self.q[place.orientation..place.orientation + 4].copy_from_slice(&[1.0, 0.0, 0.0, 0.0]);
             }
         }
@@ -74,26 +74,30 @@ impl Sample {
     }
 }
 
-/// Trees of all sizes and shapes.
+/// Chains, trees and bushes of so many bodies each; in every third size, joints follow others.
 pub fn samples(links: &[usize], masses: [f64; 2], floating: bool) -> Vec<Sample> {
     let shapes = [0.0, 0.4, 1.0];
     let one = |(i, (links, bushy)): (usize, (usize, f64))| {
-        Sample::new(1000 * links as u64 + i as u64, Wood { links, bushy, masses, floating })
+        let following = if i / shapes.len() % 3 == 2 { 0.4 } else { 0.0 };
+        Sample::new(
+            1000 * links as u64 + i as u64,
+            Wood { floating, following, ..Wood::new(links, bushy, masses) },
+        )
     };
     let all = links.iter().flat_map(|&links| shapes.map(|bushy| (links, bushy)));
     all.enumerate().map(one).collect()
 }
 
-/// The kind of every joint, and where its numbers lie.
-pub fn joints(mechanism: &Mechanism) -> Vec<(JointKind, JointPlace)> {
+/// Every joint that follows no other, and where its numbers lie.
+pub fn joints(mechanism: &Mechanism) -> Vec<(Joint, JointPlace)> {
     let robot = mechanism.robot();
-    let kinds = robot.description().joints.iter().map(|joint| joint.kind);
-    kinds.zip(robot.tree().places().iter().copied()).collect()
+    let all = robot.description().joints.iter().cloned().zip(robot.tree().places().iter().copied());
+    all.filter(|(joint, _)| joint.mimic.is_none()).collect()
 }
 
 /// Every stretch of positions and of tangents that belong together: (space, position, tangent, length of the position).
 pub fn stretches(mechanism: &Mechanism) -> Vec<(Space, usize, usize, usize)> {
-    let of = |(kind, place): (JointKind, JointPlace)| match kind {
+    let of = |(joint, place): (Joint, JointPlace)| match joint.kind {
         JointKind::Hinge | JointKind::Slide => vec![(Space::Flat, place.position, place.velocity, 1)],
         JointKind::Ball => vec![(Space::Rotation, place.orientation, place.angular_velocity, 4)],
         JointKind::Free => vec![

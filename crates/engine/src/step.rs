@@ -234,7 +234,7 @@ impl Declared {
         let mut robots = Vec::new();
         for robot in model.robots() {
             let (nodes, bodies) = (robot.tree().nodes.len(), robot.description().bodies.len());
-            let of = |what: &str| format!("{} {what}", robot.name());
+            let of = |what: &str| format!("{} {what}, prepared", robot.name());
             let buffers = Prepared {
                 placements: p.parameter(&of("placements"), nodes),
                 inertias: p.parameter(&of("inertias"), nodes),
@@ -304,7 +304,7 @@ fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
     let params = declare_all(&mut p, model.params_layout(), &mut slots, true);
     let mut prepared = Vec::new();
     for robot in model.robots() {
-        let made = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
         prepared.extend(made.uses(&p));
         made.output(&mut p);
     }

@@ -167,7 +167,7 @@ impl Operation for Derivatives {
         let mut kept = Kept::carve(tree, false, own);
         let mut m = Memory::carve(tree, &mut scratch);
         let tau = world.values(self.tau);
-        accelerate(tree, world, &self.inputs, &tau, &mut kept, scratch);
+        accelerate(tree, world, &self.inputs, &tau, None, &mut kept, scratch);
         let start = against_gravity(world.values(self.inputs.gravity).get(0));
         gather(tree, &kept, start, &world.values(self.inputs.v), &mut m);
         fill(tree, &kept, &mut m);
@@ -189,7 +189,8 @@ impl Derivatives {
         let (tree, n) = (&*self.tree, self.tree.velocities);
         let out = &self.out;
         let acceleration = world.values(out.acceleration);
-        let blocks = [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
+        let blocks =
+            [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
         for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
             if dof.own {
                 acceleration.set(dof.v as usize, *a);

@@ -33,6 +33,15 @@ fn limits<R: Real>(q: R, v: R, lower: R, upper: R, k: R, c: R) -> R {
     k * (r0 - r1) - c * v * (s0 + s1)
 }
 
+/// The energy of a limit of unit stiffness: the integral of the ramp, d³ / 6w, then (d - w/2)² / 2 + w² / 24.
+pub(crate) fn limit_energy(q: f64, lower: f64, upper: f64) -> f64 {
+    let depth = (lower - q).max(q - upper).max(0.0);
+    match depth < RAMP {
+        true => depth.powi(3) / (6.0 * RAMP),
+        false => 0.5 * (depth - 0.5 * RAMP).powi(2) + RAMP * RAMP / 24.0,
+    }
+}
+
 #[kernel]
 fn ramp<R: Real>(d: R) -> (R, R) {
     let inside = clamp(d, 0.0, RAMP);

@@ -5,8 +5,8 @@ of its file in PULLBACK_ORACLE_DIR. One thread, f64.
 
 Prints one JSON object a line:
 
-* MODEL/aba, MODEL/rnea, MODEL/crba: microseconds of forward dynamics, inverse dynamics, and the mass matrix;
-* MODEL/aba-derivatives: microseconds of forward dynamics with its derivatives by q, v and tau;
+* MODEL/forward-dynamics, MODEL/inverse-dynamics: microseconds of `aba` and `rnea`;
+* MODEL/jacobians: microseconds of `computeABADerivatives`, forward dynamics with its derivatives by q, v and tau;
 * MODEL/acceleration-norm, MODEL/derivative-norm: |a| and the Frobenius norm of da/dq, in Pullback's coordinates. The
   other side must print the same numbers, or the two do not compute the same thing.
 
@@ -70,15 +70,13 @@ def measure(name: str, min_seconds: float) -> None:
     empty, nothing = pin.Model(), np.zeros(0)
     empty_data = empty.createData()
 
-    three_arrays = best_microseconds(min_seconds, lambda: pin.aba(empty, empty_data, nothing, nothing, nothing))
-    one_array = best_microseconds(min_seconds, lambda: pin.crba(empty, empty_data, nothing))
-    passes: list[tuple[str, float, Callable[[], object]]] = [
-        ("aba", three_arrays, lambda: pin.aba(model, data, position, velocity, force)),
-        ("rnea", three_arrays, lambda: pin.rnea(model, data, position, velocity, acceleration)),
-        ("crba", one_array, lambda: pin.crba(model, data, position)),
-        ("aba-derivatives", three_arrays, lambda: pin.computeABADerivatives(model, data, position, velocity, force)),
+    overhead = best_microseconds(min_seconds, lambda: pin.aba(empty, empty_data, nothing, nothing, nothing))
+    passes: list[tuple[str, Callable[[], object]]] = [
+        ("forward-dynamics", lambda: pin.aba(model, data, position, velocity, force)),
+        ("inverse-dynamics", lambda: pin.rnea(model, data, position, velocity, acceleration)),
+        ("jacobians", lambda: pin.computeABADerivatives(model, data, position, velocity, force)),
     ]
-    for name_of_pass, overhead, work in passes:
+    for name_of_pass, work in passes:
         row(f"{name}/{name_of_pass}", "us", best_microseconds(min_seconds, work) - overhead)
     row(f"{name}/acceleration-norm", "1", float(np.linalg.norm(robot.acceleration(q, v, tau))))
     row(f"{name}/derivative-norm", "1", float(np.linalg.norm(robot.acceleration_derivatives(q, v, tau)[0])))

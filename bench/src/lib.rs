@@ -1,8 +1,12 @@
 //! What the benchmarks share: timing, and the rows that `cargo xtask bench` reads.
 //!
 //! Each benchmark is one binary in `src/bin`, run by `cargo xtask bench NAME` in turn with its peer,
-//! `bench/peers/NAME.py`. A case reads SIZE-OR-MODEL/PASS/VARIANT, for example `10000/forward/scalar`.
+//! `bench/peers/NAME.py` or the package `bench/NAME`. A case reads SIZE-OR-MODEL/PASS/VARIANT, for example
+//! `10000/forward/scalar`.
 
+pub mod allocations;
+pub mod robots;
+pub mod rollouts;
 pub mod scene;
 
 use std::time::{Duration, Instant};

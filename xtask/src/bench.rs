@@ -57,9 +57,9 @@ fn run(arguments: &[String]) -> Result<()> {
     };
     let (ours, theirs) = measure(&workspace.target.join("release").join(&name), peer.as_ref(), rounds, run)?;
     let joined = rows::join(
-        &rows::with_pullback_over_forward(&ours),
+        &rows::with_quotients(&ours),
         peer.as_ref().map_or("", |peer| &peer.name),
-        &rows::with_pullback_over_forward(&theirs),
+        &rows::with_quotients(&theirs),
     )?;
 
     match &peer {

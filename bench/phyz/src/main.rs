@@ -7,7 +7,6 @@
 //!
 //! Prints one JSON object a line:
 //! * MODEL/forward and MODEL/gradient: microseconds a step; the gradient's with the forward pass that it needs;
-//! * MODEL/gradient-over-forward: their quotient;
 //! * double-pendulum/gradient-norm: |d loss / d masses|. The other side must print the same number. (Free bases are
 //!   integrated in other coordinates here and there, so their gradients differ by as much as the step is long.)
 
@@ -121,7 +120,6 @@ fn measure(case: &Case, min_seconds: f64) {
     let gradient = each * best_seconds(min_seconds, || adjoint_rollout_gradient(&rollout, &loss).objective);
     row(case.name, "forward", "us/step", forward);
     row(case.name, "gradient", "us/step", gradient);
-    row(case.name, "gradient-over-forward", "x", gradient / forward);
     if case.model.joints.iter().all(|joint| joint.ndof() == 1) {
         let bodies = adjoint_rollout_gradient(&rollout, &loss).d_inertia;
         let norm = bodies.iter().map(|by| by[0] * by[0]).sum::<f64>().sqrt();

@@ -1,25 +1,10 @@
 //! Rollouts of small worlds: nanoseconds a step, forwards and for a gradient, by integrator and by what is kept.
 
-use pullback_bench::{measure, quick, row};
-use pullback_engine::rollout::{Bars, Moment};
-use pullback_engine::{Integrator, Loss, Memory, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_bench::rollouts::{AtTheEnd, times};
+use pullback_bench::row;
+use pullback_engine::{Error, Integrator, Memory, Model, Options, Scheme, Step};
 use pullback_kernel::prelude::RunOptions;
 use pullback_scene::{Particles, Scene, Springs};
-
-/// The first number of the last state.
-struct AtTheEnd;
-
-impl Loss for AtTheEnd {
-    fn value(&self, moment: &Moment<'_>) -> f64 {
-        if moment.last { moment.state[0] } else { 0.0 }
-    }
-
-    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        if moment.last {
-            bars.state[0] += 1.0;
-        }
-    }
-}
 
 /// A thrown ball with drag.
 fn ball() -> Scene {
@@ -44,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for integrator in integrators {
             let step = Step::new(&Model::new(&scene)?, Scheme::new(integrator, 1e-3))?;
             for (kept, memory) in [("every-step", Memory::EveryStep), ("dense", Memory::Dense)] {
-                let [forward, gradient] = times(&step, Options { memory, ..Options::new(steps) })?;
+                let [forward, gradient] = nanoseconds(&step, Options { memory, ..Options::new(steps) })?;
                 if memory == Memory::EveryStep {
                     row(&format!("{name}/forward/{}", integrator.name()), "ns/step", forward);
                 }
@@ -55,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let step = Step::new(&Model::new(&ball())?, Scheme::new(Integrator::SemiImplicitEuler, 1e-3))?;
     for (worlds, threads) in [(64, 1), (64, 2), (4096, 1), (4096, 2)] {
         let run = RunOptions { threads, ..RunOptions::default() };
-        let [forward, gradient] = times(&step, Options { worlds, run, ..Options::new(100) })?;
+        let [forward, gradient] = nanoseconds(&step, Options { worlds, run, ..Options::new(100) })?;
         let each = 1.0 / worlds as f64;
         row(&format!("{worlds} balls/forward/{threads} threads"), "ns/step of one", forward * each);
         row(&format!("{worlds} balls/gradient/{threads} threads"), "ns/step of one", gradient * each);
@@ -64,20 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Nanoseconds a step of all worlds: of a value, and of a gradient.
-fn times(step: &Step, options: Options) -> Result<[f64; 2], Box<dyn std::error::Error>> {
-    let mut rollout = Rollout::<f64>::new(step, options)?;
-    let (state, params) = (step.model().state(), step.model().params());
-    let (states, params) = (state.values().repeat(options.worlds), params.values().repeat(options.worlds));
-    let start = Start { states: &states, controls: &[], params: &params };
-    // Whatever can go wrong does so here.
-    rollout.gradient(&start, &AtTheEnd)?;
-    let seconds = if quick() { 0.05 } else { 0.3 };
-    let steps = options.steps as f64;
-    let forward = measure(seconds, || {
-        rollout.value(&start, &AtTheEnd).expect("as before");
-    });
-    let gradient = measure(seconds, || {
-        rollout.gradient(&start, &AtTheEnd).expect("as before");
-    });
-    Ok([forward, gradient].map(|each| 1e9 * each / steps))
+fn nanoseconds(step: &Step, options: Options) -> Result<[f64; 2], Error> {
+    let times = times(step, options, &AtTheEnd(0))?;
+    Ok([times.forward, times.gradient].map(|seconds| 1e9 * seconds))
 }

@@ -48,7 +48,20 @@ impl Better {
     }
 }
 
-const RATE: &str = "steps/s";
+/// What one pass costs in units of another: SIZE/NAME/VARIANT is added after SIZE/OF/VARIANT.
+struct Quotient {
+    name: &'static str,
+    of: &'static str,
+    over: &'static str,
+}
+
+const QUOTIENTS: &[Quotient] = &[
+    Quotient { name: "pullback-over-forward", of: "pullback", over: "forward" },
+    Quotient { name: "pullback-over-forward", of: "pullback", over: "forward-dynamics" },
+    Quotient { name: "gradient-over-forward", of: "gradient", over: "forward" },
+    Quotient { name: "gradient-over-step", of: "step-gradient", over: "step" },
+    Quotient { name: "scalar-over-lanes", of: "scalar-f64", over: "lanes-f32" },
+];
 
 /// Results of f32 sums in another order differ in the sixth digit; a different scene, or step count, in the first ones.
 const AGREEMENT: f64 = 1e-3;
@@ -86,22 +99,30 @@ pub fn keep_best(best: &mut Vec<Measurement>, round: Vec<Measurement>) -> Result
     Ok(())
 }
 
-/// Add SIZE/pullback-over-forward/VARIANT, what a pullback costs in forward passes, after each pullback rate.
-pub fn with_pullback_over_forward(side: &[Measurement]) -> Vec<Measurement> {
+/// Add the quotients of what a side has. They come from the best of all rounds: the best quotient of one round would be
+/// that in which the other pass was disturbed most.
+pub fn with_quotients(side: &[Measurement]) -> Vec<Measurement> {
     let mut all = Vec::new();
     for row in side {
         all.push(row.clone());
         let case = Case::new(&row.case);
-        if case.pass != "pullback" || row.unit != RATE {
-            continue;
-        }
-        let forward_case = case.with_pass("forward");
-        if let Some(forward) = side.iter().find(|other| other.case == forward_case && other.unit == RATE) {
-            let case = case.with_pass("pullback-over-forward");
-            all.push(Measurement { case, unit: "x".into(), value: forward.value / row.value });
+        for quotient in QUOTIENTS.iter().filter(|quotient| quotient.of == case.pass) {
+            let over = case.with_pass(quotient.over);
+            if let Some(over) = side.iter().find(|other| other.case == over && other.unit == row.unit) {
+                let (case, value) = (case.with_pass(quotient.name), cost(row) / cost(over));
+                all.push(Measurement { case, unit: "x".into(), value });
+            }
         }
     }
     all
+}
+
+/// A number that is the smaller the better.
+fn cost(row: &Measurement) -> f64 {
+    match Better::of(&row.unit) {
+        Better::Higher => 1.0 / row.value,
+        Better::Lower | Better::Neither => row.value,
+    }
 }
 
 /// Put the peer's row for the same size and pass beside each of Pullback's.
@@ -280,7 +301,7 @@ mod tests {
             measured("100/pullback/lanes", "steps/s", 20.0),
             measured("100/pullback/threads", "steps/s", 20.0),
         ];
-        let all = with_pullback_over_forward(&ours);
+        let all = with_quotients(&ours);
         let added: Vec<_> = all.iter().filter(|row| !ours.contains(row)).cloned().collect();
         assert_eq!(
             added,
@@ -293,9 +314,20 @@ mod tests {
     }
 
     #[test]
+    fn quotients_are_of_times_too() {
+        let of = |side: &[Measurement]| with_quotients(side).last().cloned();
+        let times = [measured("a/forward-dynamics", "us", 2.0), measured("a/pullback", "us", 3.0)];
+        assert_eq!(of(&times), Some(measured("a/pullback-over-forward", "x", 1.5)));
+        let rates = [measured("a/lanes-f32", "worlds/s", 10.0), measured("a/scalar-f64", "worlds/s", 2.0)];
+        assert_eq!(of(&rates), Some(measured("a/scalar-over-lanes", "x", 5.0)));
+        let units = [measured("a/forward-dynamics", "us", 2.0), measured("a/pullback", "ns", 3.0)];
+        assert_eq!(with_quotients(&units), units, "other units have no quotient");
+    }
+
+    #[test]
     fn pullback_over_forward_is_added_for_the_peer() {
         let theirs = [measured("100/forward", "steps/s", 20.0), measured("100/pullback", "steps/s", 5.0)];
-        let all = with_pullback_over_forward(&theirs);
+        let all = with_quotients(&theirs);
         assert_eq!(all[2], measured("100/pullback-over-forward", "x", 4.0));
         let row = joined(measured("100/pullback-over-forward/lanes", "x", 2.0), all[2].clone());
         assert_eq!(row.ratio, Some(2.0));

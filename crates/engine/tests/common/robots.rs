@@ -172,3 +172,185 @@ pub fn arm() -> Robot {
     arm.start.controls = vec![0.4, -0.3, 0.2, 0.6];
     arm
 }
+
+/// Random numbers that are the same on every machine (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+pub struct Random(u64);
+
+impl Random {
+    /// Other numbers for every seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0xd134_2543_de82_ef95))
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Between both, all alike.
+    pub fn within(&mut self, a: f64, b: f64) -> f64 {
+        a + (b - a) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Less than `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    /// True in so many of all cases.
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.within(0.0, 1.0) < p
+    }
+
+    /// Numbers between -size and size.
+    pub fn numbers(&mut self, n: usize, size: f64) -> Vec<f64> {
+        (0..n).map(|_| self.within(-size, size)).collect()
+    }
+
+    /// Three of them.
+    pub fn vector(&mut self, size: f64) -> [f64; 3] {
+        [(); 3].map(|()| self.within(-size, size))
+    }
+
+    /// A unit vector.
+    pub fn direction(&mut self) -> [f64; 3] {
+        let mut v = [0.0; 3];
+        while !(0.1..1.0).contains(&v.iter().map(|x| x * x).sum::<f64>()) {
+            v = self.vector(1.0);
+        }
+        unit(v)
+    }
+
+    /// A unit quaternion.
+    pub fn turn(&mut self) -> [f64; 4] {
+        let (axis, half) = (self.direction(), self.within(-1.5, 1.5));
+        let s = half.sin();
+        [half.cos(), s * axis[0], s * axis[1], s * axis[2]]
+    }
+}
+
+/// What random trees are like.
+#[derive(Clone, Copy, Debug)]
+pub struct Wood {
+    /// How many bodies.
+    pub links: usize,
+    /// How many of them hang from any body before, and not from the last one: 0 for a chain, 1 for a bush.
+    pub bushy: f64,
+    /// The least and the greatest mass [kg].
+    pub masses: [f64; 2],
+    /// Do all trees float, without armature at the roots?
+    pub floating: bool,
+}
+
+/// A body of a density of 1 t/m³, and its size [m]. Its inertia is that of six points on three axes, so that it can exist.
+fn random_body(
+    random: &mut Random,
+    name: String,
+    parent: Option<usize>,
+    reach: f64,
+    mass: f64,
+) -> (Body, f64) {
+    let size = (mass / 1000.0).cbrt();
+    let axes = [random.vector(size), random.vector(size), random.vector(size)];
+    let about = |i: usize, j: usize| -> f64 {
+        let of = |a: &[f64; 3]| {
+            let square = if i == j { a.iter().map(|x| x * x).sum() } else { 0.0 };
+            square - a[i] * a[j]
+        };
+        // A ball on top: no axis is without inertia.
+        mass / 3.0 * axes.iter().map(of).sum::<f64>() + if i == j { 0.1 * mass * size * size } else { 0.0 }
+    };
+    let inertia = [about(0, 0), about(1, 1), about(2, 2), about(0, 1), about(0, 2), about(1, 2)];
+    let placement = Placement { position: random.vector(2.0 * reach), orientation: random.turn() };
+    let inertial = Inertial { mass, center: random.vector(size), inertia };
+    (Body { name, parent, placement, inertial }, size)
+}
+
+/// The kinds of a body's joints: none for a welded one, several for some.
+fn random_kinds(random: &mut Random, first: bool) -> Vec<JointKind> {
+    use JointKind::{Ball, Free, Hinge, Slide};
+    let all: [&[JointKind]; 10] = [
+        &[Hinge],
+        &[Hinge],
+        &[Hinge],
+        &[Slide],
+        &[Ball],
+        &[Free],
+        &[Slide, Hinge],
+        &[Hinge, Ball],
+        &[Slide, Slide, Hinge],
+        &[],
+    ];
+    // Something must move.
+    all[random.below(if first { 9 } else { 10 })].to_vec()
+}
+
+/// A random tree, or several, with a start in which everything moves.
+pub fn random_tree(random: &mut Random, wood: Wood) -> Robot {
+    let mut robot = Robot { name: "wood".into(), ..Robot::default() };
+    let mut sizes: Vec<f64> = Vec::new();
+    let mut state = Keyframe::default();
+    for b in 0..wood.links {
+        let parent = match b {
+            0 => None,
+            // Now and then another tree begins.
+            b if random.chance(wood.bushy) => Some(random.below(b)).filter(|_| !random.chance(0.1)),
+            b => Some(b - 1),
+        };
+        let mass = (random.within(wood.masses[0].ln(), wood.masses[1].ln())).exp();
+        let reach = parent.map_or(1.0, |p| sizes[p]);
+        let (body, size) = random_body(random, format!("link{b}"), parent, reach, mass);
+        let root = parent.is_none();
+        let kinds = match root && wood.floating {
+            true => vec![JointKind::Free],
+            false => random_kinds(random, b == 0),
+        };
+        for (k, kind) in kinds.iter().enumerate() {
+            let mut joint = Joint::new(format!("joint{b}_{k}"), b, *kind, random.direction());
+            joint.anchor = random.vector(size);
+            joint.reference = match kind {
+                JointKind::Hinge => random.within(-0.5, 0.5),
+                JointKind::Slide => random.within(-size, size),
+                JointKind::Ball | JointKind::Free => 0.0,
+            };
+            // Several joints of one body may act almost along the same line.
+            let rotor = kinds.len() > 1 || (!root && random.chance(0.5));
+            let about = if *kind == JointKind::Slide { 1.0 } else { size * size };
+            joint.armature = if rotor { random.within(0.1, 0.5) * mass * about } else { 0.0 };
+            random_state(random, &joint, size, &mut state);
+            robot.joints.push(joint);
+        }
+        robot.bodies.push(body);
+        sizes.push(size);
+    }
+    robot.start = state;
+    robot
+}
+
+fn random_state(random: &mut Random, joint: &Joint, size: f64, state: &mut Keyframe) {
+    let (position, turn) = (random.vector(1.0), random.turn());
+    let (linear, angular) = (random.vector(2.0), random.vector(2.0));
+    match joint.kind {
+        JointKind::Hinge => {
+            state.positions.push(position[0]);
+            state.velocities.push(angular[0]);
+        }
+        JointKind::Slide => {
+            state.positions.push(size * position[0]);
+            state.velocities.push(size * linear[0]);
+        }
+        JointKind::Ball => {
+            state.positions.extend(turn);
+            state.velocities.extend(angular);
+        }
+        JointKind::Free => {
+            state.positions.extend(position);
+            state.positions.extend(turn);
+            state.velocities.extend(linear);
+            state.velocities.extend(angular);
+        }
+    }
+}

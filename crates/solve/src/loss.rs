@@ -12,6 +12,7 @@ mod kernel;
 use std::cell::RefCell;
 
 use pullback_engine::Model;
+use pullback_engine::names::NameError;
 use pullback_engine::rollout::{Bars, Loss, Moment, Tangent};
 use pullback_scene::{Invalid, LossKind, LossTerm, Scene, Track, When};
 
@@ -56,10 +57,10 @@ impl Losses {
     /// The terms of a problem.
     pub fn new(scene: &Scene, model: &Model, terms: &[LossTerm]) -> Result<Losses, Invalid> {
         let (dt, steps) = (scene.simulation.dt, scene.simulation.steps);
-        let particles = model.particles();
+        let velocities = model.positions();
         let term = |(i, term): (usize, &LossTerm)| {
             let state = |of: usize, velocity: bool, axis: usize| {
-                3 * (of + if velocity { particles } else { 0 }) + axis
+                3 * of + axis + if velocity { velocities } else { 0 }
             };
             let point = |of: usize, velocity: bool, target: &[f64; 3], axes: &[bool; 3]| {
                 let axes = (0..3).filter(|axis| axes[*axis]);
@@ -80,15 +81,21 @@ impl Losses {
                         format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
                     (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
                 }
+                LossKind::PartPosition { .. } | LossKind::PartVelocity { .. } => {
+                    let what = "bodies and frames cannot be measured";
+                    return Err(Invalid::new(format!("loss[{i}].of"), what, "measure a joint"));
+                }
+                LossKind::Joint { robot, joint, target } => {
+                    let name = scene.joint_name(*robot, *joint);
+                    let found = model.state_layout().find(&format!("{name}.position"));
+                    let range = found.map_err(|error| of(i, error, "name a joint of the scene"))?;
+                    (format!("position of {name}"), Entries::State(vec![(range.start, *target)]))
+                }
                 LossKind::Effort { actuator } => {
-                    let range =
-                        model.control_layout().find(&format!("{actuator}.force")).map_err(|error| {
-                            Invalid::new(
-                                format!("loss[{i}].of"),
-                                error.to_string(),
-                                "name an actuator of the scene",
-                            )
-                        })?;
+                    let controls = model.control_layout();
+                    let found = controls.find(&format!("{actuator}.control"));
+                    let found = found.or_else(|_| controls.find(&format!("{actuator}.force")));
+                    let range = found.map_err(|error| of(i, error, "name an actuator of the scene"))?;
                     (format!("effort of {actuator}"), Entries::Control(range.collect()))
                 }
             };
@@ -182,6 +189,11 @@ impl Losses {
         }
         OneResidual { losses: self, step, index: k - first }
     }
+}
+
+/// Something that a loss measures is not there.
+fn of(loss: usize, error: NameError, fix: &str) -> Invalid {
+    Invalid::new(format!("loss[{loss}].of"), error.to_string(), fix)
 }
 
 /// Steps in order, so that they can be looked up, and rows with them.

@@ -47,7 +47,12 @@ fn measured(
 ) {
     let columns = losses.iter().filter_map(|term| match &term.kind {
         LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
-        LossKind::Position { .. } | LossKind::Velocity { .. } | LossKind::Effort { .. } => None,
+        LossKind::Position { .. }
+        | LossKind::Velocity { .. }
+        | LossKind::PartPosition { .. }
+        | LossKind::PartVelocity { .. }
+        | LossKind::Joint { .. }
+        | LossKind::Effort { .. } => None,
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
     for (data, track) in columns.iter().take(MOST_PLOTS) {
@@ -85,7 +90,14 @@ fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
         LossKind::Position { of, target, .. } => {
             Some((format!("target of {}", scene.particle_name(*of)), *target))
         }
-        LossKind::Velocity { .. } | LossKind::Trajectory { .. } | LossKind::Effort { .. } => None,
+        LossKind::PartPosition { of, target, .. } => {
+            Some((format!("target of {}", scene.part_name(*of)), *target))
+        }
+        LossKind::Velocity { .. }
+        | LossKind::PartVelocity { .. }
+        | LossKind::Joint { .. }
+        | LossKind::Trajectory { .. }
+        | LossKind::Effort { .. } => None,
     };
     losses.iter().filter_map(target).collect()
 }

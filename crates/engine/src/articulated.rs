@@ -8,6 +8,7 @@ mod aba;
 mod bodies;
 mod crba;
 mod derivatives;
+mod energy;
 mod factor;
 mod forward_dynamics;
 mod inverse_dynamics;
@@ -20,6 +21,7 @@ mod model;
 mod prepare;
 mod rnea_pullback;
 mod tree;
+mod watch;
 
 pub use forward_dynamics::Algorithm;
 pub use mechanism::{DynamicsBars, DynamicsJacobians, Mechanism};
@@ -27,7 +29,9 @@ pub use model::Robot;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
 pub use tree::{JointPlace, Tree};
+pub use watch::Watch;
 
+pub(crate) use energy::{RobotEnergy, conserves};
 pub(crate) use forward_dynamics::ForwardDynamics;
 use kinematics::Configuration;
 pub(crate) use manifold::{Combine, Manifold, Normalise, Rates, Retract};

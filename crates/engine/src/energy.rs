@@ -3,6 +3,7 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::BufferUse;
 
+use crate::articulated::{RobotEnergy, conserves};
 use crate::error::Error;
 use crate::model::Model;
 use crate::step::{Declared, Dynamics, ranges};
@@ -18,8 +19,10 @@ pub struct Energy {
     workspace: Workspace<f64>,
     state: Vec<(BufferUse, usize)>,
     params: Vec<(BufferUse, usize)>,
-    kinetic: Buffer<f64>,
+    /// Of particles, if there are any.
+    kinetic: Option<Buffer<f64>>,
     potentials: Vec<Buffer<f64>>,
+    robots: Option<RobotEnergy>,
     conserved: bool,
 }
 
@@ -29,25 +32,30 @@ impl Energy {
         let mut p = Program::builder();
         let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
         let mut potentials = Vec::new();
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-        let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
-        for force in model.forces() {
-            potentials.extend(force.energy(&mut site)?);
+        let mut kinetic = None;
+        if model.particles() > 0 {
+            let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+            let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
+            for force in model.forces() {
+                potentials.extend(force.energy(&mut site)?);
+            }
+            let mass = inputs.param::<f64>("particles.mass")?;
+            let v = inputs.v.of_particles(&mut p, "no velocity");
+            kinetic = Some(p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own())));
         }
-        let mass = inputs.param::<f64>("particles.mass")?;
-        let v = inputs.v.of_particles(&mut p, "no velocity");
-        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
-        p.output(kinetic);
+        kinetic.into_iter().for_each(|kinetic| p.output(kinetic));
         potentials.iter().for_each(|&energy| p.output(energy));
         let workspace = p.finish()?.workspace(RunOptions::default());
         let first = model.state();
         let conserved = model.forces().iter().all(|force| force.conservative())
             && model.constraints().iter().all(|constraint| constraint.conservative(first.values()));
-        Ok(Energy { workspace, state, params, kinetic, potentials, conserved })
+        let conserved = conserved && model.robots().iter().all(conserves);
+        let robots = if model.robots().is_empty() { None } else { Some(RobotEnergy::new(model)?) };
+        Ok(Energy { workspace, state, params, kinetic, potentials, robots, conserved })
     }
 
-    /// Does the world keep its energy? It does if every force is the gradient of its potential, and if what is pinned along an
-    /// axis does not move along it: pins that move do work.
+    /// Does the world keep its energy? It does if every force is the gradient of its potential, if what is pinned along an
+    /// axis does not move along it (pins that move do work), and if robots have neither dampers, dry friction nor motors.
     pub fn is_conserved(&self) -> bool {
         self.conserved
     }
@@ -64,7 +72,13 @@ impl Energy {
             }
         }
         self.workspace.forward();
-        let potential = self.potentials.iter().map(|&energy| self.workspace.read(energy)[0]).sum();
-        Ok((self.workspace.read(self.kinetic)[0], potential))
+        let number = |&energy: &Buffer<f64>| self.workspace.read(energy)[0];
+        let potential: f64 = self.potentials.iter().map(number).sum();
+        let kinetic = self.kinetic.as_ref().map_or(0.0, number);
+        let (more_kinetic, more_potential) = match &mut self.robots {
+            Some(robots) => robots.of(state, params)?,
+            None => (0.0, 0.0),
+        };
+        Ok((kinetic + more_kinetic, potential + more_potential))
     }
 }

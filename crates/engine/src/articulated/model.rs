@@ -397,7 +397,7 @@ impl Robot {
     }
 
     /// Joints with limits that push back.
-    fn limited(&self) -> Vec<(usize, &robot::Joint)> {
+    pub(super) fn limited(&self) -> Vec<(usize, &robot::Joint)> {
         let mut joints = self.joints(&[JointKind::Hinge, JointKind::Slide]);
         joints.retain(|(_, j)| j.range.is_some() && (j.limit.stiffness != 0.0 || j.limit.damping != 0.0));
         joints

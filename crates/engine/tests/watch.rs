@@ -146,7 +146,7 @@ fn bars_are_added_to_and_seeds_are_forgotten() {
 #[test]
 fn a_pendulum_is_where_it_should_be() {
     let placement = Placement { position: [1.0, 2.0, 3.0], ..Placement::default() };
-    let inertial = Inertial { mass: 1.0, ..Inertial::default() };
+    let inertial = Inertial { mass: 1.0, center: [0.0; 3], inertia: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] };
     let mut robot = Robot {
         name: "rod".into(),
         bodies: vec![Body { name: "rod".into(), parent: None, placement, inertial }],

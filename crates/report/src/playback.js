@@ -54,11 +54,20 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     corners.push(...place(Math.floor(k / solids.length), solid, solid.box).filter(p => p.every(c => c === c)));
   }
 
+  // Where solids go much further than they are large, the camera goes with their middle.
+  const moving = [...new Set(solids.map(s => bodies[s.body]))];
+  const middle = frame => moving.map(p => position(frame, p)).reduce((sum, x) => sum.map((s, i) => s + x[i] / moving.length), [0, 0, 0]);
+  const reach = points => Math.hypot(...[0, 1, 2].map(i => Math.max(...points.map(p => p[i])) - Math.min(...points.map(p => p[i]))));
+  const first = solids.flatMap(s => place(0, s, s.box)), follows = solids.length > 0 && reach(corners) > 5 * reach(first);
+  const begin = follows ? middle(0) : null;
+  let shift = [0, 0, 0];
+
   // What the camera looks at: the box around everything, ground and targets included.
-  const from = [...low], to = [...high];
-  for (const p of corners) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], p[i]); to[i] = Math.max(to[i], p[i]); }
-  for (const t of targets) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], t[i]); to[i] = Math.max(to[i], t[i]); }
-  if (ground !== null) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
+  const from = follows ? [...first[0]] : [...low], to = follows ? [...first[0]] : [...high];
+  for (const p of follows ? first : [...corners, ...targets]) {
+    for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], p[i]); to[i] = Math.max(to[i], p[i]); }
+  }
+  if (ground !== null && !follows) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
   const centre = from.map((f, i) => (f + to[i]) / 2);
   const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), ...radii.map(r => 4 * r)) || 1;
   const home = { turn: -0.9, lift: 0.35, zoom: 1 };
@@ -69,15 +78,15 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const camera = ({ turn, lift }) => {
     const [ct, st, cl, sl] = [Math.cos(turn), Math.sin(turn), Math.cos(lift), Math.sin(lift)];
     return point => {
-      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+      const [x, y, z] = point.map((c, i) => c - centre[i] - shift[i]);
       const away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
       return [(ct * y - st * x) / depth, -(sl * away + cl * z) / depth, 1 / depth, depth];
     };
   };
   // What the first view has to show, in the middle: where particles, their shadows and targets are at some time.
-  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = [...targets, ...corners];
-  for (let k = 0; k < (last + 1) * particles; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
-  for (const x of [...visited]) if (ground !== null) visited.push([x[0], x[1], ground]);
+  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = follows ? [...first] : [...targets, ...corners];
+  for (let k = 0; k < (last + 1) * particles && !follows; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
+  for (const x of [...visited]) if (ground !== null && !follows) visited.push([x[0], x[1], ground]);
   const seen = visited.map(camera(home)).filter(s => s[0] === s[0]);
   const [left, top] = [0, 1].map(i => Math.min(...seen.map(s => s[i])));
   const [right, bottom] = [0, 1].map(i => Math.max(...seen.map(s => s[i])));
@@ -119,15 +128,17 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     members.set(root(p), (members.get(root(p)) || 0) + 1);
   }
   const colourOf = p => things.size > 60 ? 0 : things.get(root(p)) % 7;
-  const solid = new Set(solids.map(s => bodies[s.body]));
-  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4 && !(solid.has(p) && solids.length > 8)).slice(0, 60);
-  const labelled = names.filter((name, p) => name && !solid.has(p)).length <= 20;
+  // Bodies with solids need no dots, and neither do those that nothing is to be seen of.
+  const solid = new Set(solids.map(s => bodies[s.body])), hidden = new Set(bodies.filter(p => solid.has(p) || members.get(root(p)) === 1));
+  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4 && (!hidden.has(p) || solid.has(p) && solids.length <= 8)).slice(0, 60);
+  const labelled = names.filter((name, p) => name && !hidden.has(p)).length <= 20;
 
   const drawGround = () => {
     if (ground === null) return;
     const rough = size / 10, power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find(n => n * power >= rough);
-    const [x0, x1, y0, y1] = [from[0], to[0], from[1], to[1]].map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
+    const ends = [from[0] + shift[0], to[0] + shift[0], from[1] + shift[1], to[1] + shift[1]];
+    const [x0, x1, y0, y1] = ends.map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
     pen.strokeStyle = colours.ground;
     pen.lineWidth = 1;
     pen.globalAlpha = 0.45;
@@ -208,7 +219,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const drawThings = (now, frame) => {
     pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
     if (ground !== null && view.lift > 0 && particles <= 2000) {
-      now.forEach((x, p) => x[2] === x[2] && !solid.has(p) && drawShadow(x, radii[p] || 0));
+      now.forEach((x, p) => x[2] === x[2] && !hidden.has(p) && drawShadow(x, radii[p] || 0));
       drawShadows(frame);
     }
     const spots = now.map(project);
@@ -222,9 +233,10 @@ for (const figure of document.querySelectorAll(".pb-player")) {
       }
       pen.stroke();
     });
-    const dots = spots.map((s, p) => [s[3], () => drawDot(p, s)]).filter((d, p) => spots[p][0] === spots[p][0] && !solid.has(p));
+    const dots = spots.map((s, p) => [s[3], () => drawDot(p, s)]).filter((d, p) => spots[p][0] === spots[p][0] && !hidden.has(p));
     for (const [, drawn] of [...dots, ...facesAt(frame)].sort((a, b) => b[0] - a[0])) drawn();
   };
+  const labels = [];
   const drawDot = (p, [x, y, scale]) => {
     // In a large mesh the lines say more than dots.
     if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) return;
@@ -233,9 +245,12 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.beginPath(); pen.arc(x, y, radius, 0, 7);
     pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
     if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
-    if (names[p] && labelled) {
-      pen.fillStyle = colours.ink; pen.fillText(names[p], x + radius + 4, y + 4);
-    }
+    if (names[p] && labelled) labels.push([names[p], x + radius + 4, y + 4]);
+  };
+  // Names go over everything.
+  const drawLabels = () => {
+    pen.globalAlpha = 1; pen.fillStyle = colours.ink;
+    for (const [name, x, y] of labels.splice(0)) pen.fillText(name, x, y);
   };
   const drawTargets = () => {
     pen.globalAlpha = 1;
@@ -254,8 +269,10 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.clearRect(0, 0, width, height);
     pen.font = "12px system-ui, sans-serif"; pen.lineJoin = "round";
     aim(width, height);
-    const frame = frameAt(time), now = Array.from({ length: particles }, (_, p) => position(frame, p));
-    drawGround(); drawTrails(frame); drawThings(now, frame); drawTargets();
+    const frame = frameAt(time);
+    if (follows) shift = middle(frame).map((c, i) => c - begin[i]);
+    const now = Array.from({ length: particles }, (_, p) => position(frame, p));
+    drawGround(); drawTrails(frame); drawThings(now, frame); drawTargets(); drawLabels();
     pen.globalAlpha = 1;
     slider.value = end > start ? 1000 * (time - start) / (end - start) : 0;
     clock.textContent = time.toFixed(end - start < 1 ? 3 : 2) + " s";

@@ -6,6 +6,7 @@ use pullback_scene::robot::orientation;
 use pullback_scene::{LossKind, LossTerm, Part};
 use pullback_solve::Problem;
 
+use super::solids;
 use crate::simulate::Recorded;
 
 /// Where points are at the moments that a page shows.
@@ -18,7 +19,7 @@ pub struct Seen {
     pub points: Vec<Vec<[f32; 3]>>,
     /// The points whose paths are worth a plot: particles, what a loss measures, and bodies at the ends of robots.
     pub pathed: Vec<usize>,
-    /// The points that are bodies, robot after robot, and at last the world, which is none.
+    /// The points that are bodies, robot after robot, and at last the world, if something is fixed to it that is drawn.
     pub bodies: Vec<usize>,
     /// `orientations[moment][body]`.
     pub orientations: Vec<Vec<[f32; 4]>>,
@@ -54,18 +55,23 @@ impl Seen {
         }
         let mut seen =
             Seen { times: Vec::new(), names, points: Vec::new(), pathed, bodies, orientations: Vec::new() };
-        if !scene.robots.is_empty() {
+        if solids::has_world(scene) {
             // Shapes that are fixed to the world hang from a body that does not move.
             seen.bodies.push(seen.names.len());
             seen.names.push(String::new());
         }
-        seen.fill(problem, recorded, &parts)?;
+        seen.fill(problem, recorded, &parts, solids::has_world(scene))?;
         Ok(seen)
     }
 
-    fn fill(&mut self, problem: &Problem, recorded: &Recorded, parts: &[Part]) -> Result<()> {
+    fn fill(
+        &mut self,
+        problem: &Problem,
+        recorded: &Recorded,
+        parts: &[Part],
+        has_world: bool,
+    ) -> Result<()> {
         let mut watch = Watch::new(problem.model())?;
-        let has_world = !self.bodies.is_empty();
         for t in recorded.shown() {
             self.times.push(recorded.times[t]);
             let particles = (0..recorded.particles).map(|p| recorded.position(t, p).map(|c| c as f32));

@@ -2,7 +2,7 @@
 
 use pullback_report::Solid;
 use pullback_scene::Scene;
-use pullback_scene::robot::{Geometry, Robot, Shape, orientation};
+use pullback_scene::robot::{Geometry, Inertial, Robot, Shape, orientation};
 
 use super::seen::Seen;
 
@@ -20,9 +20,35 @@ pub fn all(scene: &Scene) -> Vec<Solid> {
             let body = shape.body.map_or(world, |body| first + body);
             solids.extend(solid(shape).map(|solid| solid.on(body)));
         }
+        for (b, body) in robot.bodies.iter().enumerate() {
+            let bare = !robot.shapes.iter().any(|shape| shape.body == Some(b));
+            let alone = body.parent.is_none() && robot.bodies.iter().all(|other| other.parent != Some(b));
+            if bare && alone {
+                solids.extend(axes(&body.inertial).map(|solid| solid.on(first + b)));
+            }
+        }
         first += robot.bodies.len();
     }
     solids
+}
+
+/// Is a shape fixed to the world that is drawn as a solid?
+pub fn has_world(scene: &Scene) -> bool {
+    scene.robots.iter().flat_map(shown).any(|shape| shape.body.is_none() && solid(shape).is_some())
+}
+
+/// The axes of a body that has no shape: x red, y green, z blue, as long as its centre of mass is away, or else its radius
+/// of gyration.
+fn axes(inertial: &Inertial) -> [Solid; 3] {
+    let away = inertial.center.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let gyration = (inertial.inertia[..3].iter().copied().fold(0.0, f64::max) / inertial.mass).sqrt();
+    let length = if away > 1e-3 * gyration { away } else { gyration } as f32;
+    std::array::from_fn(|axis| {
+        let (mut sides, mut middle) = ([0.02 * length; 3], [0.0; 3]);
+        (sides[axis], middle[axis]) = (0.5 * length, 0.5 * length);
+        let color = [[0.85, 0.25, 0.2, 1.0], [0.2, 0.6, 0.25, 1.0], [0.2, 0.4, 0.85, 1.0]][axis];
+        Solid { color: Some(color), ..Solid::cuboid(sides) }.placed(middle, [1.0, 0.0, 0.0, 0.0])
+    })
 }
 
 /// The shapes of a robot that are drawn: of each body those that are only seen, or else those that touch.

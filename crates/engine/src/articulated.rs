@@ -25,6 +25,7 @@ mod prepare;
 mod push;
 mod rnea_pullback;
 mod tree;
+mod watch;
 
 pub use centroid::Centroid;
 pub use forward_dynamics::Algorithm;
@@ -34,6 +35,7 @@ pub use model::Robot;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
 pub use tree::{JointPlace, Tree};
+pub use watch::Watch;
 
 pub(crate) use energy::RobotEnergy;
 pub(crate) use forward_dynamics::ForwardDynamics;

@@ -295,7 +295,7 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
 }
 
 /// The program of what depends on params alone.
-fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
+pub(crate) fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
     if model.robots().is_empty() {
         return Ok(None);
     }

@@ -277,7 +277,7 @@ fn body_tumbles_about_its_middle_axis() {
             // ω2' = (I3 - I1)/I2 ω3 ω1
             samples.push((t, w[1], w[2] * w[0]));
         });
-        assert!(worst.iter().all(|error| *error < 1e-8), "ω = {w:?}: {worst:.1e?}");
+        assert!(worst.iter().all(|error| *error < 1e-8), "ω = {w:?}: {worst:?}");
         let times = crossings(&samples);
         assert!(times.len() >= 2);
         for half in times.windows(2) {

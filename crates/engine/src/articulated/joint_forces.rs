@@ -22,7 +22,7 @@ fn spring<R: Real>(q: R, k: R, rest: R) -> R {
 }
 
 /// How far inside a limit the ramp has become a line [rad or m].
-const RAMP: f64 = 0.01;
+pub(super) const RAMP: f64 = 0.01;
 
 /// Beyond a range: k r(d) and a damper c v r'(d), with the depth d and a ramp r whose slope grows from 0 to 1 over the
 /// first hundredth: d² / 2w, then d - w/2.

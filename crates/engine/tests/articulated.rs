@@ -40,7 +40,7 @@ fn steps_are_linearised_in_the_tangent_space() {
                 reached.difference(&State::from_values(layout, to).expect("a state")).expect("a tangent")
             };
             let scale = found.a.iter().chain(&found.b).fold(1.0, |most: f64, x| most.max(x.abs()));
-            let mut see = |column: usize, matrix: &[f64], width: usize, ends: [Vec<f64>; 2]| {
+            let see = |column: usize, matrix: &[f64], width: usize, ends: [Vec<f64>; 2]| {
                 let [plus, minus] = ends.map(difference);
                 for i in 0..found.states {
                     let wanted = (plus[i] - minus[i]) / (2.0 * h);

@@ -35,11 +35,12 @@ impl Algorithm {
             // What follows other joints is solved for densely.
             _ if tree.follows() => Algorithm::Composite,
             Algorithm::Fastest => {
-                // Multiplications: six for an entry of M, one for each entry above it while factorising; an articulated
-                // inertia takes about 150 more a degree of freedom than a composite one.
+                // Multiplications: six for an entry of M, one for each entry above it while factorising. An articulated
+                // inertia takes about 65 more a degree of freedom than a composite one, as measured: factors along branches
+                // are short loops.
                 let depth = |i: usize| tree.row(i).len();
                 let composite: usize = (0..tree.dofs.len()).map(|i| depth(i) * (8 + depth(i) / 2)).sum();
-                if composite <= 150 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
+                if composite <= 65 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
             }
             Algorithm::Composite | Algorithm::Articulated => self,
         }

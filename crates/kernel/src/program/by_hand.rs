@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::buffer::{AnyBuffer, Memory};
-use super::layout::{BLOCK, Layout};
+use super::layout::Layout;
 use super::operation::{Count, Scalar, Stage, StageInfo};
 use super::plan::{Context, Pass};
 use super::pool::Part;
@@ -79,7 +79,7 @@ pub struct View<'a, T: Value, L: Lane> {
     array: *mut L::Element,
     layout: Layout,
     len: usize,
-    ty: PhantomData<(&'a L, fn() -> T)>,
+    ty: PhantomData<(&'a L, T)>,
 }
 
 impl<T: Value, L: Lane> Clone for View<'_, T, L> {
@@ -133,7 +133,7 @@ impl<T: Value, L: Lane> View<'_, T, L> {
         assert!(i + numbers.len() <= self.len, "values that the buffer does not have");
         // SAFETY: the values are in the buffer; alone in an arena, numbers lie side by side.
         unsafe {
-            if self.layout.stride <= BLOCK && L::WIDTH == 1 && self.layout.row == BLOCK {
+            if L::WIDTH == 1 && self.layout.step() == Some(1) {
                 let target = self.array.add(self.layout.at(i)).cast::<L>();
                 std::ptr::copy_nonoverlapping(numbers.as_ptr(), target, numbers.len());
                 return;

@@ -89,7 +89,7 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
             let mut table = Table::new(["variable", "derivative", "difference", "relative error", "verdict"]);
             for audit in &health.audit {
                 table.row([
-                    Cell::from(format!("{} [{}]", audit.name, audit.unit)),
+                    Cell::from(labelled(&audit.name, &audit.unit)),
                     Cell::from(audit.derivative),
                     Cell::from(audit.difference),
                     Cell::from(audit.error),
@@ -138,6 +138,11 @@ fn asked(run: &Run) -> String {
     let counts = [(c.values, "value"), (c.gradients, "gradient"), (c.jacobians, "Jacobian")];
     let asked = counts.into_iter().filter(|(count, _)| *count > 0);
     asked.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
+}
+
+/// A name with its unit; controls of motors have none that anyone could name.
+fn labelled(name: &str, unit: &str) -> String {
+    if unit == "-" { name.to_owned() } else { format!("{name} [{unit}]") }
 }
 
 fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
@@ -204,7 +209,7 @@ fn changes(s: &mut Section, problem: &Problem, start: &[f64], z: &[f64]) {
     let listed = (0..variables.len()).filter(|i| controls <= MOST_CONTROLS || !is_control(i));
     let change = |i: usize| {
         let (name, unit) = variables.name(i);
-        Change::new(format!("{name} [{unit}]"), before[i], after[i])
+        Change::new(labelled(name, unit), before[i], after[i])
     };
     let changes: Vec<Change> = listed.map(change).collect();
     if !changes.is_empty() {
@@ -221,7 +226,7 @@ fn errors(s: &mut Section, problem: &Problem, z: &[f64], quality: &Quality) {
         let mut table = Table::new(["fitted", "value", "standard error"]);
         for (i, value) in problem.variables().values(z).into_iter().enumerate() {
             let (name, unit) = problem.variables().name(i);
-            table.row([Cell::from(format!("{name} [{unit}]")), Cell::from(value), Cell::from(errors[i])]);
+            table.row([Cell::from(labelled(name, unit)), Cell::from(value), Cell::from(errors[i])]);
         }
         s.table(&table);
     }

@@ -172,7 +172,7 @@ fn summary(
     const SHOWN: usize = 12;
     for (i, value) in values.iter().enumerate().take(SHOWN) {
         let (name, unit) = problem.variables().name(i);
-        let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+        let unit = if matches!(unit, "1" | "-") { String::new() } else { format!(" {unit}") };
         say!("  {name} = {}{}{unit}  (was {})", human(*value), quality.plus_minus(i), human(before[i]));
     }
     if values.len() > SHOWN {

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use pullback_report::human;
-use pullback_scene as scene;
 use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, Health, check};
 
-use crate::{FAILED, Where, folder, page, say};
+use crate::{FAILED, Where, folder, load, page, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -18,7 +17,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut problem = Problem::new(scene::Problem::load(&arguments.place.file)?)?;
+    let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
     let z = problem.variables().start();
     let health = check(&mut problem, &z)?;
     let name = problem.description().scene.name.clone();

@@ -2,6 +2,7 @@
 
 mod audit;
 mod folder;
+mod load;
 mod optimise;
 mod page;
 mod params;
@@ -38,7 +39,7 @@ enum Verb {
 /// A file, and where to write.
 #[derive(Args)]
 struct Where {
-    /// The problem or scene, a TOML file
+    /// The problem or scene, a TOML file; `simulate` takes a URDF or MJCF file as well
     file: PathBuf,
     /// The folder to write to; by default one in `runs/`, named like the problem
     #[arg(long, value_name = "FOLDER")]

@@ -5,7 +5,6 @@ mod motion;
 use std::io::Write;
 
 use anyhow::Result;
-use pullback_engine::rollout::Coordinate;
 use pullback_report::{Cell, Change, Plot, Report, RunFolder, Section, Table, human};
 use pullback_scene::Scene;
 use pullback_solve::Problem;
@@ -34,6 +33,7 @@ pub fn write_solved(
     let (norms, grows) = (problem.full_gradient(z)?.norms.clone(), Growth::at(problem, z)?);
     let parts = parts(problem, &start, z)?;
     let iterations = run.history().last().map_or(0, |record| record.iteration);
+    let mut moved = Ok(());
     let report = Report::new(problem.model().name())
         .summary(&[
             ("method", run.method().name().to_owned()),
@@ -56,8 +56,9 @@ pub fn write_solved(
             changes(s, problem, &start, z);
             errors(s, problem, z, quality);
         })
-        .section("Motion", |s| motion::show(s, problem, Some(&before), recorded))
+        .section("Motion", |s| moved = motion::show(s, problem, Some(&before), recorded))
         .section("Gradients", |s| growth(s, problem, &grows, &norms));
+    moved?;
     let files = [
         (simulate::TRAJECTORY, TRAJECTORY_HOLDS),
         (solution::HISTORY, "every iteration"),
@@ -70,10 +71,12 @@ pub fn write_solved(
 /// The page of `pullback simulate`.
 pub fn write_simulated(folder: &RunFolder, problem: &mut Problem, recorded: &Recorded) -> Result<()> {
     let scene = &problem.description().scene;
+    let mut moved = Ok(());
     let report = Report::new(problem.model().name()).summary(&facts(scene)).section("Motion", |s| {
         s.text(&scene.description);
-        motion::show(s, problem, None, recorded);
+        moved = motion::show(s, problem, None, recorded);
     });
+    moved?;
     write(folder, &beside(report, folder, simulate::TRAJECTORY, TRAJECTORY_HOLDS))
 }
 
@@ -86,7 +89,7 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
             let mut table = Table::new(["variable", "derivative", "difference", "relative error", "verdict"]);
             for audit in &health.audit {
                 table.row([
-                    Cell::from(format!("{} [{}]", audit.name, audit.unit)),
+                    Cell::from(labelled(&audit.name, &audit.unit)),
                     Cell::from(audit.derivative),
                     Cell::from(audit.difference),
                     Cell::from(audit.error),
@@ -116,7 +119,7 @@ fn write(folder: &RunFolder, report: &Report) -> Result<()> {
     Ok(())
 }
 
-const TRAJECTORY_HOLDS: &str = "times, positions, velocities and controls, for NumPy";
+const TRAJECTORY_HOLDS: &str = "times, states by their names and controls, for NumPy";
 
 /// The page with a file that lies beside it.
 fn beside(report: Report, folder: &RunFolder, name: &str, holds: &str) -> Report {
@@ -137,13 +140,21 @@ fn asked(run: &Run) -> String {
     asked.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
 }
 
+/// A name with its unit; controls of motors have none that anyone could name.
+fn labelled(name: &str, unit: &str) -> String {
+    if unit == "-" { name.to_owned() } else { format!("{name} [{unit}]") }
+}
+
 fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
     let s = &scene.simulation;
-    vec![
-        ("integrator", s.integrator.name().to_owned()),
-        ("steps", format!("{} of {} s", s.steps, human(s.dt))),
-        ("particles", scene.particle_count().to_string()),
-    ]
+    let bodies = scene.robots.iter().map(|robot| robot.bodies.len()).sum();
+    let things = [("particles", scene.particle_count()), ("bodies", bodies)];
+    [("integrator", s.integrator.name().to_owned()), ("steps", format!("{} of {} s", s.steps, human(s.dt)))]
+        .into_iter()
+        .chain(
+            things.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| (what, count.to_string())),
+        )
+        .collect()
 }
 
 /// Loss against the number of times the world was run.
@@ -193,13 +204,12 @@ const MOST_CONTROLS: usize = 30;
 fn changes(s: &mut Section, problem: &Problem, start: &[f64], z: &[f64]) {
     let variables = problem.variables();
     let (before, after) = (variables.values(start), variables.values(z));
-    let coordinates = variables.coordinates();
-    let is_control = |i: &usize| matches!(coordinates[*i], Coordinate::Control(_));
+    let is_control = |i: &usize| variables.is_control(*i);
     let controls = (0..variables.len()).filter(is_control).count();
     let listed = (0..variables.len()).filter(|i| controls <= MOST_CONTROLS || !is_control(i));
     let change = |i: usize| {
         let (name, unit) = variables.name(i);
-        Change::new(format!("{name} [{unit}]"), before[i], after[i])
+        Change::new(labelled(name, unit), before[i], after[i])
     };
     let changes: Vec<Change> = listed.map(change).collect();
     if !changes.is_empty() {
@@ -216,7 +226,7 @@ fn errors(s: &mut Section, problem: &Problem, z: &[f64], quality: &Quality) {
         let mut table = Table::new(["fitted", "value", "standard error"]);
         for (i, value) in problem.variables().values(z).into_iter().enumerate() {
             let (name, unit) = problem.variables().name(i);
-            table.row([Cell::from(format!("{name} [{unit}]")), Cell::from(value), Cell::from(errors[i])]);
+            table.row([Cell::from(labelled(name, unit)), Cell::from(value), Cell::from(errors[i])]);
         }
         s.table(&table);
     }

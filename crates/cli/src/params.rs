@@ -10,18 +10,21 @@ use pullback_report::human;
 use pullback_solve::Problem;
 
 use crate::folder::Refused;
-use crate::{say, simulate};
+use crate::load::{self, Reading};
+use crate::say;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// The problem or scene, a TOML file
+    /// The problem or scene, a TOML file, or a robot, a URDF or MJCF file
     file: PathBuf,
     /// Only names that match this glob: "*.mass"
     pattern: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let problem = Problem::new(simulate::simulation(&arguments.file)?)?;
+    let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading)?)?;
     let model = problem.model();
     let pattern = arguments.pattern.as_deref().unwrap_or("*");
     let mut rows = vec![["name", "value", "unit", "range", "what it is"].map(str::to_owned).to_vec()];

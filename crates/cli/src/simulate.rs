@@ -1,21 +1,24 @@
 //! `pullback simulate`: run a scene once, and keep what happens.
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
 use pullback_report::{NpzError, NpzWriter, RunFolder};
-use pullback_scene as scene;
-use pullback_solve::Problem;
 use pullback_solve::optimise::Run;
+use pullback_solve::{Point, Problem};
 
+use crate::load::{self, Reading};
 use crate::{Where, folder, page, say};
 
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// The trajectory in a run folder.
@@ -31,8 +34,13 @@ pub struct Recorded {
     pub states: Vec<f64>,
     /// Controls of all steps.
     pub controls: Vec<f64>,
+    /// The params.
+    pub params: Vec<f64>,
     /// How many particles.
     pub particles: usize,
+    /// How many numbers a state has, and how many of them are positions.
+    pub state_len: usize,
+    pub positions: usize,
     /// How many numbers a control has.
     pub control_len: usize,
 }
@@ -43,16 +51,19 @@ impl Recorded {
         self.times.len()
     }
 
+    /// The state at a moment.
+    pub fn state(&self, moment: usize) -> &[f64] {
+        &self.states[moment * self.state_len..(moment + 1) * self.state_len]
+    }
+
     /// Position of a particle at a moment [m].
     pub fn position(&self, moment: usize, particle: usize) -> [f64; 3] {
-        let at = moment * 6 * self.particles + 3 * particle;
-        [self.states[at], self.states[at + 1], self.states[at + 2]]
+        std::array::from_fn(|axis| self.state(moment)[3 * particle + axis])
     }
 
     /// Velocity of a particle at a moment [m/s].
     pub fn velocity(&self, moment: usize, particle: usize) -> [f64; 3] {
-        let at = moment * 6 * self.particles + 3 * (self.particles + particle);
-        [self.states[at], self.states[at + 1], self.states[at + 2]]
+        std::array::from_fn(|axis| self.state(moment)[self.positions + 3 * particle + axis])
     }
 
     /// The moments that a plot shows.
@@ -64,32 +75,19 @@ impl Recorded {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut problem = Problem::new(simulation(&arguments.place.file)?)?;
+    let mut problem = Problem::new(load::simulation(&arguments.place.file, &arguments.reading)?)?;
     let start = Instant::now();
     let recorded = record_at(&mut problem, &[])?;
     let seconds = start.elapsed().as_secs_f64();
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
     let folder = folder::open(&format!("{name}-simulated"), out.as_deref(), *replace, folder::nothing_else)?;
-    write_trajectory(&folder, &recorded)?;
+    write_trajectory(&folder, &problem, &recorded)?;
     page::write_simulated(&folder, &mut problem, &recorded)?;
     let steps = recorded.len() - 1;
     say!("{name}: {steps} steps in {seconds:.3} s ({:.2} us a step)", 1e6 * seconds / steps as f64);
     say!("report: {}", folder.path().join(page::FILE).display());
     Ok(ExitCode::SUCCESS)
-}
-
-/// The scene of a file as a problem in which nothing may change.
-pub fn simulation(file: &std::path::Path) -> Result<scene::Problem> {
-    let source = scene::Source::read(file)?;
-    let scene = scene::Scene::from_source(&source)?;
-    Ok(scene::Problem {
-        scene,
-        variables: Vec::new(),
-        losses: Vec::new(),
-        optimiser: scene::Optimiser::default(),
-        source,
-    })
 }
 
 /// The rollout at the best point of a run.
@@ -99,9 +97,18 @@ pub fn record(problem: &mut Problem, run: &Run) -> Result<Recorded> {
 
 /// The rollout at z.
 pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
-    let (particles, control_len) = (problem.model().particles(), problem.model().control_layout().len());
-    let controls = problem.point(z).controls;
-    let mut recorded = Recorded { times: Vec::new(), states: Vec::new(), controls, particles, control_len };
+    let model = problem.model();
+    let Point { controls, params, .. } = problem.point(z);
+    let mut recorded = Recorded {
+        times: Vec::new(),
+        states: Vec::new(),
+        controls,
+        params,
+        particles: model.particles(),
+        state_len: model.state_layout().len(),
+        positions: model.positions(),
+        control_len: model.control_layout().len(),
+    };
     problem.watch(z, |moment| {
         recorded.times.push(moment.time);
         recorded.states.extend_from_slice(moment.state);
@@ -109,18 +116,30 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
     Ok(recorded)
 }
 
-/// `time` (T + 1), `position` and `velocity` (T + 1, particles, 3), `control` (T, numbers).
-pub fn write_trajectory(folder: &RunFolder, recorded: &Recorded) -> Result<()> {
-    let (moments, n) = (recorded.len(), recorded.particles);
-    let half = |velocity: bool| {
-        let from = if velocity { 3 * n } else { 0 };
-        (0..moments).flat_map(move |t| (0..3 * n).map(move |i| t * 6 * n + from + i))
+/// `time` (T + 1); `position` and `velocity` (T + 1, particles, 3), where there are particles; the states of robots by
+/// their names (T + 1, ...); `control` (T, numbers).
+pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Recorded) -> Result<()> {
+    let moments = recorded.len();
+    let numbers = |range: Range<usize>| {
+        (0..moments).flat_map(move |t| recorded.state(t)[range.clone()].iter().copied())
     };
     folder.write(TRAJECTORY, |out| -> Result<(), NpzError> {
         let mut npz = NpzWriter::new(out);
         npz.array("time", &[moments], recorded.times.iter().copied())?;
-        for (name, velocity) in [("position", false), ("velocity", true)] {
-            npz.array(name, &[moments, n, 3], half(velocity).map(|i| recorded.states[i]))?;
+        for (block, range) in problem.model().state_layout().ranges() {
+            if let Some(field) = block.key.strip_prefix("particles.") {
+                npz.array(field, &[moments, recorded.particles, 3], numbers(range))?;
+                continue;
+            }
+            let mut start = range.start;
+            for group in &block.groups {
+                let range = start..start + group.len() * block.numbers;
+                start = range.end;
+                let count = group.count.into_iter();
+                let each = (block.numbers > 1).then_some(block.numbers);
+                let shape: Vec<usize> = [moments].into_iter().chain(count).chain(each).collect();
+                npz.array(&format!("{}.{}", group.name, block.field), &shape, numbers(range))?;
+            }
         }
         npz.array("control", &[moments - 1, recorded.control_len], recorded.controls.iter().copied())?;
         npz.finish()?;

@@ -60,6 +60,14 @@ pub fn write_solution(folder: &RunFolder, problem: &Problem, run: &Run, quality:
                 writeln!(out, "standard_error = {}", number(errors[i]))?;
             }
         }
+        // The variables of a rotation say how far it is turned; this is what it is.
+        for ((name, value), (_, before)) in
+            variables.rotations(z).into_iter().zip(variables.rotations(&variables.start()))
+        {
+            let four = |q: [f64; 4]| q.map(number).join(", ");
+            writeln!(out, "\n[[rotations]]\nname = {}", text(name))?;
+            writeln!(out, "value = [{}]\nbefore = [{}]", four(value), four(before))?;
+        }
         Ok(())
     })?;
     Ok(())

@@ -7,14 +7,13 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use pullback_report::human;
-use pullback_scene as scene;
 use pullback_scene::words::nearest;
 use pullback_solve::Problem;
 use pullback_solve::optimise::{Error, Method, Run};
 
 use crate::folder::{self, Found};
 use crate::quality::Quality;
-use crate::{Where, optimise, page, say, simulate, solution};
+use crate::{Where, load, optimise, page, say, simulate, solution};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -38,7 +37,7 @@ const PATIENCE: usize = 100;
 const LEAST_EVALUATIONS: usize = 20_000;
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut problem = Problem::new(scene::Problem::load(&arguments.place.file)?)?;
+    let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
     problem.set_threads(arguments.threads);
     let other = arguments.compare.as_deref().map(method).transpose()?;
     // A problem that cannot be begun leaves no folder behind, and neither does one that blows up at its start.
@@ -70,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let seconds = start.elapsed().as_secs_f64();
     let recorded = simulate::record(&mut problem, &run)?;
-    simulate::write_trajectory(&folder, &recorded)?;
+    simulate::write_trajectory(&folder, &problem, &recorded)?;
     solution::write_history(&folder, &run)?;
     let quality = Quality::new(&mut problem, &run)?;
     solution::write_solution(&folder, &problem, &run, &quality)?;
@@ -173,7 +172,7 @@ fn summary(
     const SHOWN: usize = 12;
     for (i, value) in values.iter().enumerate().take(SHOWN) {
         let (name, unit) = problem.variables().name(i);
-        let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+        let unit = if matches!(unit, "1" | "-") { String::new() } else { format!(" {unit}") };
         say!("  {name} = {}{}{unit}  (was {})", human(*value), quality.plus_minus(i), human(before[i]));
     }
     if values.len() > SHOWN {

@@ -1,10 +1,14 @@
 //! The energy of a world: kinetic, and the potentials of its forces.
 
+use std::sync::Arc;
+
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::BufferUse;
 
+use crate::articulated::{RobotEnergy, Slots};
 use crate::error::Error;
 use crate::model::Model;
+use crate::names::Layout;
 use crate::step::{Declared, Dynamics, ranges};
 
 /// Kinetic energy [J]:  E = ½ m v²
@@ -16,10 +20,12 @@ fn kinetic_energy<R: Real>(v: Vec3<R>, m: R) -> R {
 /// Computes the energy of states.
 pub struct Energy {
     workspace: Workspace<f64>,
+    layout: Arc<Layout>,
     state: Vec<(BufferUse, usize)>,
     params: Vec<(BufferUse, usize)>,
-    kinetic: Buffer<f64>,
+    kinetic: Option<Buffer<f64>>,
     potentials: Vec<Buffer<f64>>,
+    robots: Vec<RobotEnergy>,
     conserved: bool,
 }
 
@@ -28,26 +34,44 @@ impl Energy {
     pub fn new(model: &Model) -> Result<Energy, Error> {
         let mut p = Program::builder();
         let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
-        let mut potentials = Vec::new();
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
-        let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
-        for force in model.forces() {
-            potentials.extend(force.energy(&mut site)?);
+        let (mut potentials, mut kinetic) = (Vec::new(), None);
+        if let Some(v) = inputs.v.particles {
+            let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+            let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
+            for force in model.forces() {
+                potentials.extend(force.energy(&mut site)?);
+            }
+            let mass = inputs.param::<f64>("particles.mass")?;
+            let energy = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
+            p.output(energy);
+            kinetic = Some(energy);
         }
-        let mass = inputs.param::<f64>("particles.mass")?;
-        let v = inputs.v.of_particles(&mut p, "no velocity");
-        let kinetic = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
-        p.output(kinetic);
         potentials.iter().for_each(|&energy| p.output(energy));
+        let mut robots = Vec::new();
+        let (mut q, mut v) = (3 * model.particles(), model.positions() + 3 * model.particles());
+        for (r, robot) in model.robots().iter().enumerate() {
+            let slots = Slots { what: "param", slots: &inputs.params };
+            let at = (inputs.x.robots[r], inputs.v.robots[r]);
+            let energy = RobotEnergy::add(&mut p, robot, &slots, at, (q, v))?;
+            p.output(energy.whole);
+            robots.push(energy);
+            q += robot.tree().positions();
+            v += robot.tree().velocities();
+        }
         let workspace = p.finish()?.workspace(RunOptions::default());
-        let first = model.state();
-        let conserved = model.forces().iter().all(|force| force.conservative())
-            && model.constraints().iter().all(|constraint| constraint.conservative(first.values()));
-        Ok(Energy { workspace, state, params, kinetic, potentials, conserved })
+        let (layout, first) = (model.params_layout().clone(), model.state());
+        let n = 3 * model.particles();
+        let of_particles =
+            [&first.values()[..n], &first.values()[model.positions()..model.positions() + n]].concat();
+        let given = model.params();
+        let conserved = (n == 0 || model.forces().iter().all(|force| force.conservative()))
+            && model.constraints().iter().all(|constraint| constraint.conservative(&of_particles))
+            && robots.iter().all(|robot| robot.is_conserved(&layout, given.values()));
+        Ok(Energy { workspace, layout, state, params, kinetic, potentials, robots, conserved })
     }
 
     /// Does the world keep its energy? It does if every force is the gradient of its potential, and if what is pinned along an
-    /// axis does not move along it: pins that move do work.
+    /// axis does not move along it: pins that move do work. Robots keep theirs without dampers, dry friction and motors.
     pub fn is_conserved(&self) -> bool {
         self.conserved
     }
@@ -64,7 +88,14 @@ impl Energy {
             }
         }
         self.workspace.forward();
-        let potential = self.potentials.iter().map(|&energy| self.workspace.read(energy)[0]).sum();
-        Ok((self.workspace.read(self.kinetic)[0], potential))
+        let mut potential = self.potentials.iter().map(|&energy| self.workspace.read(energy)[0]).sum();
+        let mut kinetic = self.kinetic.map_or(0.0, |energy| self.workspace.read(energy)[0]);
+        for robot in &self.robots {
+            let whole = self.workspace.read(robot.whole)[0];
+            let (moving, resting) = robot.of(&whole, state, params, &self.layout);
+            kinetic += moving;
+            potential += resting;
+        }
+        Ok((kinetic, potential))
     }
 }

@@ -5,6 +5,7 @@ mod energy;
 mod error;
 pub mod force;
 mod integrate;
+mod linearise;
 mod model;
 pub mod names;
 pub mod particles;
@@ -16,6 +17,7 @@ pub use energy::Energy;
 pub use error::Error;
 #[doc(hidden)]
 pub use integrate::sparsity;
+pub use linearise::Linearisation;
 pub use model::Model;
 pub use names::{Control, Params, State};
 pub use pullback_scene::{Integrator, Memory, Snapshots};

@@ -95,6 +95,8 @@ impl Model {
             inner.control = extended(&inner.control, robot.controls())?;
             for (t, row) in inner.controls.iter_mut().enumerate() {
                 row.extend(motor_controls(robot.description(), t));
+                // Pushes: a force and a torque on each body.
+                row.extend(vec![0.0; 6 * robot.description().pushed.len()]);
             }
         }
         Ok(Model { inner: Arc::new(inner) })

@@ -234,7 +234,7 @@ impl Declared {
         let mut robots = Vec::new();
         for robot in model.robots() {
             let (nodes, bodies) = (robot.tree().nodes.len(), robot.description().bodies.len());
-            let of = |what: &str| format!("{} {what}", robot.name());
+            let of = |what: &str| format!("{} {what}, prepared", robot.name());
             let buffers = Prepared {
                 placements: p.parameter(&of("placements"), nodes),
                 inertias: p.parameter(&of("inertias"), nodes),
@@ -295,7 +295,7 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
 }
 
 /// The program of what depends on params alone.
-fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
+pub(crate) fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
     if model.robots().is_empty() {
         return Ok(None);
     }
@@ -304,7 +304,7 @@ fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
     let params = declare_all(&mut p, model.params_layout(), &mut slots, true);
     let mut prepared = Vec::new();
     for robot in model.robots() {
-        let made = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
         prepared.extend(made.uses(&p));
         made.output(&mut p);
     }

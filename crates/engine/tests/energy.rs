@@ -1,10 +1,15 @@
 //! Energy: the published behaviour of each integrator on a pendulum, and what each force does to the energy of a world.
 
+mod common;
+
+use common::robots;
+use pullback_engine::articulated::Mechanism;
 use pullback_engine::force::{Force, Site};
 use pullback_engine::names::{Block, Quantity};
 use pullback_engine::{Energy, Error, Integrator, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
-use pullback_scene::{AppliedForce, Ground, Particles, Scene, Springs, World};
+use pullback_scene::robot::JointKind::{Ball, Free, Hinge, Slide};
+use pullback_scene::{AppliedForce, Ground, Particles, Robot, Scene, Springs, World};
 
 /// Torque of a pendulum whose angle is x [N]:  f = -m (g/L) sin x
 #[kernel]
@@ -194,4 +199,48 @@ fn energies_of_known_states() {
     assert!(energy.of(state.values(), &[]).is_err());
     let longer = [state.values(), &[0.0]].concat();
     assert!(energy.of(&longer, params.values()).is_err());
+}
+
+/// The kinetic energy of robots is that of the mass matrix, ½ v·M v.
+#[test]
+fn robots_have_the_kinetic_energy_of_their_mass_matrix() {
+    for robot in [robots::tree(), robots::arm(), robots::chain("odd", &[Ball, Slide, Free, Hinge])] {
+        let mut mechanism = Mechanism::<f64>::new(&robot).expect("a robot");
+        let model = Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a scene");
+        let state = model.state();
+        let (q, v) = state.values().split_at(model.positions());
+        let m = mechanism.mass_matrix(q).expect("a mass matrix");
+        let n = v.len();
+        let wanted: f64 = (0..n * n).map(|k| 0.5 * v[k / n] * m[k] * v[k % n]).sum();
+        let mut energy = Energy::new(&model).expect("energies");
+        let (kinetic, _) = energy.of(state.values(), model.params().values()).expect("an energy");
+        assert!((kinetic / wanted - 1.0).abs() < 1e-12, "{}: {kinetic} {wanted}", model.robots()[0].name());
+    }
+}
+
+/// What nothing dampens keeps its energy, with springs, limits and tendons; what is damped says so.
+#[test]
+fn robots_keep_their_energy() {
+    let kept = |mut robot: Robot| {
+        for joint in &mut robot.joints {
+            (joint.damping, joint.friction, joint.limit.damping) = (0.0, 0.0, 0.0);
+        }
+        robot.tendons.iter_mut().for_each(|tendon| tendon.damping = 0.0);
+        robot.motors.clear();
+        robot.start.controls.clear();
+        let model = Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a scene");
+        let (energies, conserved) = energies(&model, Integrator::RungeKutta4, 1e-4, 2000);
+        assert!(conserved);
+        let scale = energies.iter().map(|e| e[0]).fold(0.0, f64::max);
+        (most_drift(&energies) / scale, model)
+    };
+    for robot in [robots::tree(), robots::arm()] {
+        let (drift, model) = kept(robot);
+        assert!(drift < 1e-9, "{}: {drift:.1e}", model.robots()[0].name());
+    }
+    for robot in [robots::tree(), robots::arm()] {
+        let model = Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a scene");
+        let (energies, conserved) = energies(&model, Integrator::RungeKutta4, 1e-3, 100);
+        assert!(!conserved && most_drift(&energies) > 1e-3);
+    }
 }

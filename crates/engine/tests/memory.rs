@@ -7,9 +7,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use common::{Everywhere, worlds};
-use pullback_engine::{Error, Integrator, Memory, Model, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_engine::articulated::Watch;
+use pullback_engine::{
+    Error, Integrator, Memory, Model, Options, Params, Rollout, Scheme, Snapshots, Start, State, Step,
+};
 use pullback_kernel::prelude::*;
-use pullback_scene::{Actuator, Particles, Scene, Springs};
+use pullback_scene::{Actuator, Part, Particles, Scene, Springs};
 
 struct Counting;
 
@@ -211,10 +214,35 @@ fn steps_allocate_nothing() {
     }
 }
 
+fn watching_allocates_nothing() {
+    for world in worlds().iter().filter(|world| !world.model.robots().is_empty()) {
+        let model = &world.model;
+        let (mut state, mut params) = (model.state(), model.params());
+        let mut watch = Watch::new(model).expect("robots");
+        let (mut state_bar, mut params_bar) =
+            (vec![0.0; state.values().len()], vec![0.0; params.values().len()]);
+        let part = Part::Body { robot: 0, body: 0 };
+        let mut look = |state: &State, params: &Params| {
+            watch.run(state.values(), params.values()).expect("it fits");
+            let (pose, motion) = watch.part(part).expect("it is there");
+            watch.seed(part, pose, motion);
+            watch.pullback(&mut state_bar, &mut params_bar).expect("it fits");
+        };
+        look(&state, &params);
+        let before = ALLOCATIONS.load(Relaxed);
+        state.values_mut()[0] += 0.1;
+        look(&state, &params);
+        params.values_mut()[0] += 0.1;
+        look(&state, &params);
+        assert_eq!(ALLOCATIONS.load(Relaxed) - before, 0, "{}", world.name);
+    }
+}
+
 // One test alone: another one would allocate at the same time.
 #[test]
 fn memory() {
     steps_allocate_nothing();
+    watching_allocates_nothing();
     budgets_are_kept();
     budgets_are_used();
     thirty_snapshots_take_next_to_nothing();

@@ -10,7 +10,7 @@ fn columns_of_a_direction_share_no_row() {
     depends_on[0].push(3);
     depends_on[3].push(0);
     depends_on.iter_mut().for_each(|d| d.sort_unstable());
-    let s = Sparsity::new(&depends_on);
+    let s = Sparsity::new(&depends_on, &vec![3; depends_on.len()]);
     assert_eq!((s.size, s.rows.len()), (21, 9 * (3 * 7 + 2)));
     assert!(s.count < 21);
     for row in 0..s.size {
@@ -31,11 +31,11 @@ fn columns_of_a_direction_share_no_row() {
 /// of the first column.
 #[test]
 fn factors_with_any_pivots() {
-    let s = Sparsity::new(&[vec![0, 1], vec![0, 1, 2], vec![1, 2]]);
+    let s = Sparsity::new(&[vec![0, 1], vec![0, 1, 2], vec![1, 2]], &[3; 3]);
     let order: Vec<usize> = (0..9).collect();
     let all_rows = 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1;
     assert_eq!(s.most_in_factor(&order), all_rows);
     // Without neighbours nothing is filled in: three full triangles.
-    let apart = Sparsity::new(&[vec![0], vec![1], vec![2]]);
+    let apart = Sparsity::new(&[vec![0], vec![1], vec![2]], &[3; 3]);
     assert_eq!(apart.most_in_factor(&order), 3 * 6);
 }

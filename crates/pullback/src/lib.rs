@@ -6,7 +6,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`scene`] | descriptions of worlds and problems: files, or built in code |
+//! | [`scene`] | descriptions of worlds, robots and problems: files, or built in code |
 //! | [`engine`] | model, state, step, rollout, each with its pullback |
 //! | [`solve`] | losses, optimisers, problems, checks |
 //! | [`report`] | tables, arrays and pages that a run leaves behind |
@@ -96,6 +96,39 @@
 //! optimisers, problems. The programs in `crates/pullback/examples` are complete: `gradient`, `batch`, `checkpoints`,
 //! `identify`.
 //!
+//! # Robots
+//!
+//! A scene may have robots, from URDF and MJCF files or written out, beside particles. Everything above works with them; a
+//! [`Mechanism`](engine::articulated::Mechanism) is a robot on its own, for dynamics without steps:
+//!
+//! ```
+//! use pullback::prelude::*;
+//! use pullback::scene::robot::Load;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let text = r#"
+//! <mujoco>
+//!   <worldbody>
+//!     <body name="rod" pos="0 0 2">
+//!       <joint name="hinge" axis="0 1 0"/>
+//!       <geom type="sphere" size="0.1" pos="0 0 -0.5" mass="2"/>
+//!     </body>
+//!   </worldbody>
+//! </mujoco>"#;
+//!     let robot = Robot::parse(text, "rod.xml", &Load::default())?.robot;
+//!     let mut rod = Mechanism::<f64>::new(&robot)?;
+//!     // Torque that holds it at 0.3 rad: m g l sin q.
+//!     let tau = rod.inverse_dynamics(&[0.3], &[0.0], &[0.0])?;
+//!     assert!((tau[0] - 2.0 * 9.81 * 0.5 * 0.3_f64.sin()).abs() < 1e-9);
+//!
+//!     // The same robot in a scene, with names for all its numbers.
+//!     let model = Model::new(&Scene { robots: vec![Robot { name: "pendulum".into(), ..robot }], ..Scene::default() })?;
+//!     assert_eq!(model.state().number("pendulum.hinge.position")?, 0.0);
+//!     assert_eq!(model.params().number("pendulum.rod.mass")?, 2.0);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # Forces and losses of one's own
 //!
 //! Kernels name the crate `pullback_kernel` in what the macro writes, so a crate with kernels of its own depends on
@@ -116,8 +149,9 @@ pub use pullback_solve as solve;
 pub mod prelude {
     pub use crate::scene::{
         self, Actuator, AppliedForce, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
-        Particles, Scene, Simulation, Snapshots, Springs, Variable, When, World,
+        Part, Particles, Robot, Scene, Simulation, Snapshots, Springs, Variable, When, World,
     };
+    pub use pullback_engine::articulated::{Mechanism, Watch};
     pub use pullback_engine::force::{Constraint, Force, Site};
     pub use pullback_engine::names::{Block, Group, Layout, Quantity};
     pub use pullback_engine::rollout::{Bars, Coordinate, Moment, NoLoss, Pushforward, Tangent};

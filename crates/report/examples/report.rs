@@ -90,6 +90,7 @@ fn net(ball: &[[f64; 3]], times: &[f64]) -> Playback {
         targets: vec![ball[150]],
         names: vec!["ball".into()],
         radii,
+        ..Playback::default()
     }
 }
 

@@ -6,17 +6,9 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d");
   const [play, slider, clock, speed, reset] =
     [".pb-play", "input", ".pb-time", "select", ".pb-reset"].map(s => figure.querySelector(s));
-  const { times, particles, low, high, lines, ground, targets, names, radii } = data;
+  const { times, particles, low, high, lines, ground, targets, names, radii, bodies, solids } = data;
+  const turns = new DataView(Uint8Array.from(atob(data.turns), c => c.charCodeAt(0)).buffer);
   const last = times.length - 1, start = times[0], end = times[last];
-
-  // What the camera looks at: the box around everything, ground and targets included.
-  const from = [...low], to = [...high];
-  for (const t of targets) for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], t[i]); to[i] = Math.max(to[i], t[i]); }
-  if (ground !== null) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
-  const centre = from.map((f, i) => (f + to[i]) / 2);
-  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), ...radii.map(r => 4 * r)) || 1;
-  const home = { turn: -0.9, lift: 0.35, zoom: 1 };
-  let view = { ...home }, time = start, playing = false, before = 0, colours = {};
 
   // Coordinates of a particle between two frames; NaN where it is not finite.
   const coordinate = (frame, particle, i) => {
@@ -32,21 +24,69 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     const a = Math.min(Math.floor(frame), last), b = Math.min(a + 1, last), part = frame - a;
     return [0, 1, 2].map(i => coordinate(a, particle, i) * (1 - part) + coordinate(b, particle, i) * part);
   };
+  // How a body is turned between two frames, the shorter way, as the columns of its rotation.
+  const axesOf = (frame, body) => {
+    const a = Math.min(Math.floor(frame), last), b = Math.min(a + 1, last), part = frame - a;
+    const at = f => [0, 1, 2, 3].map(i => turns.getInt16(2 * (4 * (f * bodies.length + body) + i), true));
+    const [p, q] = [at(a), at(b)], sign = p.reduce((sum, x, i) => sum + x * q[i], 0) < 0 ? -1 : 1;
+    const mixed = p.map((x, i) => x * (1 - part) + sign * q[i] * part), length = Math.hypot(...mixed) || 1;
+    const [w, x, y, z] = mixed.map(c => c / length);
+    return [
+      [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+      [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+      [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
+    ];
+  };
+  for (const solid of solids) {
+    const flat = solid.corners.map(c => c * solid.unit);
+    solid.points = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
+    const ends = f => [0, 1, 2].map(i => f(...solid.points.map(p => p[i])));
+    const [least, most] = [ends(Math.min), ends(Math.max)];
+    solid.box = [0, 1, 2, 3, 4, 5, 6, 7].map(k => least.map((l, i) => k >> i & 1 ? most[i] : l));
+  }
+  const place = (frame, solid, points) => {
+    const origin = position(frame, bodies[solid.body]), axes = axesOf(frame, solid.body);
+    return points.map(p => origin.map((o, i) => o + axes[0][i] * p[0] + axes[1][i] * p[1] + axes[2][i] * p[2]));
+  };
+  const rare = Math.max(1, Math.floor((last + 1) * solids.length / 400)), corners = [];
+  for (let k = 0; k < (last + 1) * solids.length; k += rare) {
+    const solid = solids[k % solids.length];
+    corners.push(...place(Math.floor(k / solids.length), solid, solid.box).filter(p => p.every(c => c === c)));
+  }
+
+  // Where solids go much further than they are large, the camera goes with their middle.
+  const moving = [...new Set(solids.map(s => bodies[s.body]))];
+  const middle = frame => moving.map(p => position(frame, p)).reduce((sum, x) => sum.map((s, i) => s + x[i] / moving.length), [0, 0, 0]);
+  const reach = points => Math.hypot(...[0, 1, 2].map(i => Math.max(...points.map(p => p[i])) - Math.min(...points.map(p => p[i]))));
+  const first = solids.flatMap(s => place(0, s, s.box)), follows = solids.length > 0 && reach(corners) > 5 * reach(first);
+  const begin = follows ? middle(0) : null;
+  let shift = [0, 0, 0];
+
+  // What the camera looks at: the box around everything, ground and targets included.
+  const from = follows ? [...first[0]] : [...low], to = follows ? [...first[0]] : [...high];
+  for (const p of follows ? first : [...corners, ...targets]) {
+    for (let i = 0; i < 3; i++) { from[i] = Math.min(from[i], p[i]); to[i] = Math.max(to[i], p[i]); }
+  }
+  if (ground !== null && !follows) { from[2] = Math.min(from[2], ground); to[2] = Math.max(to[2], ground); }
+  const centre = from.map((f, i) => (f + to[i]) / 2);
+  const size = Math.max(Math.hypot(...from.map((f, i) => to[i] - f)), ...radii.map(r => 4 * r)) || 1;
+  const home = { turn: -0.9, lift: 0.35, zoom: 1 };
+  let view = { ...home }, time = start, playing = false, before = 0, colours = {};
 
   // A point in space to [x, y, pixels per metre, depth], z up, with a little perspective.
   const distance = 3 * size;
   const camera = ({ turn, lift }) => {
     const [ct, st, cl, sl] = [Math.cos(turn), Math.sin(turn), Math.cos(lift), Math.sin(lift)];
     return point => {
-      const x = point[0] - centre[0], y = point[1] - centre[1], z = point[2] - centre[2];
+      const [x, y, z] = point.map((c, i) => c - centre[i] - shift[i]);
       const away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
       return [(ct * y - st * x) / depth, -(sl * away + cl * z) / depth, 1 / depth, depth];
     };
   };
   // What the first view has to show, in the middle: where particles, their shadows and targets are at some time.
-  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = [...targets];
-  for (let k = 0; k < (last + 1) * particles; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
-  for (const x of [...visited]) if (ground !== null) visited.push([x[0], x[1], ground]);
+  const seldom = Math.max(1, Math.floor((last + 1) * particles / 3000)), visited = follows ? [...first] : [...targets, ...corners];
+  for (let k = 0; k < (last + 1) * particles && !follows; k += seldom) visited.push(position(Math.floor(k / particles), k % particles));
+  for (const x of [...visited]) if (ground !== null && !follows) visited.push([x[0], x[1], ground]);
   const seen = visited.map(camera(home)).filter(s => s[0] === s[0]);
   const [left, top] = [0, 1].map(i => Math.min(...seen.map(s => s[i])));
   const [right, bottom] = [0, 1].map(i => Math.max(...seen.map(s => s[i])));
@@ -75,6 +115,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ink", "muted", "line", "ground", "paper"]) colours[name] = style.getPropertyValue("--" + name).trim();
     colours.series = [0, 1, 2, 3, 4, 5, 6].map(i => style.getPropertyValue("--c" + i).trim());
+    colours.rgb = colours.series.map(rgb);
   };
 
   // Particles that lines join are one thing and have one colour (union-find).
@@ -87,14 +128,17 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     members.set(root(p), (members.get(root(p)) || 0) + 1);
   }
   const colourOf = p => things.size > 60 ? 0 : things.get(root(p)) % 7;
-  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4).slice(0, 60);
-  const labelled = names.filter(name => name).length <= 20;
+  // Bodies with solids need no dots, and neither do those that nothing is to be seen of.
+  const solid = new Set(solids.map(s => bodies[s.body])), hidden = new Set(bodies.filter(p => solid.has(p) || members.get(root(p)) === 1));
+  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4 && (!hidden.has(p) || solid.has(p) && solids.length <= 8)).slice(0, 60);
+  const labelled = names.filter((name, p) => name && !hidden.has(p)).length <= 20;
 
   const drawGround = () => {
     if (ground === null) return;
     const rough = size / 10, power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find(n => n * power >= rough);
-    const [x0, x1, y0, y1] = [from[0], to[0], from[1], to[1]].map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
+    const ends = [from[0] + shift[0], to[0] + shift[0], from[1] + shift[1], to[1] + shift[1]];
+    const [x0, x1, y0, y1] = ends.map((v, i) => (i % 2 ? Math.ceil(v / step) + 1 : Math.floor(v / step) - 1));
     pen.strokeStyle = colours.ground;
     pen.lineWidth = 1;
     pen.globalAlpha = 0.45;
@@ -120,9 +164,64 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.ellipse(px, py, Math.max(radius * scale, 2), Math.max(radius * scale, 2) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
     pen.fill();
   };
-  const drawParticles = now => {
+  // The faces of solids that are turned to the camera, each with its depth and how it is drawn. Light comes from above,
+  // and a little from the left.
+  const light = [0.35, -0.35, 0.87], lastSolid = solids.length > 300 ? 300 : solids.length;
+  const shades = (color, part) => color.map(c => Math.round(255 * Math.min(1, c * part)));
+  const rgb = colour => {
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = colour; probe.fillRect(0, 0, 1, 1);
+    return [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3).map(c => c / 255);
+  };
+  // The page counts y downwards, so that what is seen from outside has a negative area; NaN is not drawn.
+  const isSeen = (face, spots) =>
+    face.reduce((area, f, i) => {
+      const a = spots[f], b = spots[face[(i + 1) % face.length]];
+      return area + a[0] * b[1] - a[1] * b[0];
+    }, 0) < 0;
+  const outline = (face, spots) => {
+    face.forEach((f, i) => i ? pen.lineTo(spots[f][0], spots[f][1]) : pen.moveTo(spots[f][0], spots[f][1]));
+    pen.closePath();
+  };
+  // One path, so that shadows are no darker where they overlap.
+  const drawShadows = frame => {
+    pen.beginPath();
+    for (const s of solids.slice(0, lastSolid)) {
+      const spots = place(frame, s, s.points).map(p => project([p[0], p[1], ground]));
+      for (const face of s.faces) if (isSeen(face, spots)) outline(face, spots);
+    }
+    pen.fill();
+  };
+  const facesAt = frame => {
+    const found = [];
+    for (const s of solids.slice(0, lastSolid)) {
+      const points = place(frame, s, s.points), spots = points.map(project);
+      const color = s.color || colours.rgb[colourOf(bodies[s.body])];
+      for (const face of s.faces) {
+        if (!isSeen(face, spots)) continue;
+        const depth = face.reduce((sum, f) => sum + spots[f][3], 0) / face.length;
+        const [p, q, r] = [points[face[0]], points[face[1]], points[face[2]]];
+        const [u, v] = [q.map((c, i) => c - p[i]), r.map((c, i) => c - p[i])];
+        const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+        const lit = normal.reduce((sum, c, i) => sum + c * light[i], 0) / (Math.hypot(...normal) || 1);
+        found.push([depth, () => {
+          const style = `rgb(${shades(color.slice(0, 3), 0.72 + 0.34 * lit)})`;
+          pen.globalAlpha = color.length > 3 ? color[3] : 1;
+          pen.beginPath(); outline(face, spots);
+          pen.fillStyle = style; pen.fill();
+          // Closes the seams between neighbours.
+          pen.strokeStyle = style; pen.lineWidth = 0.7; pen.stroke();
+        }]);
+      }
+    }
+    return found;
+  };
+  const drawThings = (now, frame) => {
     pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
-    if (ground !== null && view.lift > 0 && particles <= 2000) now.forEach((x, p) => x[2] === x[2] && drawShadow(x, radii[p] || 0));
+    if (ground !== null && view.lift > 0 && particles <= 2000) {
+      now.forEach((x, p) => x[2] === x[2] && !hidden.has(p) && drawShadow(x, radii[p] || 0));
+      drawShadows(frame);
+    }
     const spots = now.map(project);
     pen.globalAlpha = 0.6; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
     colours.series.forEach((colour, c) => {
@@ -134,21 +233,27 @@ for (const figure of document.querySelectorAll(".pb-player")) {
       }
       pen.stroke();
     });
+    const dots = spots.map((s, p) => [s[3], () => drawDot(p, s)]).filter((d, p) => spots[p][0] === spots[p][0] && !hidden.has(p));
+    for (const [, drawn] of [...dots, ...facesAt(frame)].sort((a, b) => b[0] - a[0])) drawn();
+  };
+  const labels = [];
+  const drawDot = (p, [x, y, scale]) => {
+    // In a large mesh the lines say more than dots.
+    if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) return;
+    const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
     pen.globalAlpha = 1;
-    const order = spots.map((s, p) => [p, ...s]).filter(d => d[1] === d[1]).sort((a, b) => b[4] - a[4]);
-    for (const [p, x, y, scale] of order) {
-      // In a large mesh the lines say more than dots.
-      if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) continue;
-      const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
-      pen.beginPath(); pen.arc(x, y, radius, 0, 7);
-      pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
-      if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
-      if (names[p] && labelled) {
-        pen.fillStyle = colours.ink; pen.fillText(names[p], x + radius + 4, y + 4);
-      }
-    }
+    pen.beginPath(); pen.arc(x, y, radius, 0, 7);
+    pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
+    if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
+    if (names[p] && labelled) labels.push([names[p], x + radius + 4, y + 4]);
+  };
+  // Names go over everything.
+  const drawLabels = () => {
+    pen.globalAlpha = 1; pen.fillStyle = colours.ink;
+    for (const [name, x, y] of labels.splice(0)) pen.fillText(name, x, y);
   };
   const drawTargets = () => {
+    pen.globalAlpha = 1;
     pen.strokeStyle = colours.ink; pen.lineWidth = 1.5;
     for (const target of targets) {
       const [x, y] = project(target);
@@ -164,8 +269,10 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.clearRect(0, 0, width, height);
     pen.font = "12px system-ui, sans-serif"; pen.lineJoin = "round";
     aim(width, height);
-    const frame = frameAt(time), now = Array.from({ length: particles }, (_, p) => position(frame, p));
-    drawGround(); drawTrails(frame); drawParticles(now); drawTargets();
+    const frame = frameAt(time);
+    if (follows) shift = middle(frame).map((c, i) => c - begin[i]);
+    const now = Array.from({ length: particles }, (_, p) => position(frame, p));
+    drawGround(); drawTrails(frame); drawThings(now, frame); drawTargets(); drawLabels();
     pen.globalAlpha = 1;
     slider.value = end > start ? 1000 * (time - start) / (end - start) : 0;
     clock.textContent = time.toFixed(end - start < 1 ? 3 : 2) + " s";

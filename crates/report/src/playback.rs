@@ -1,9 +1,13 @@
 //! Trajectories in space, played in the page by a small script of our own.
 
+mod solid;
+
 use std::fmt::Write;
 
 use crate::number::integer;
 use crate::xml::json_string;
+
+pub use solid::Solid;
 
 /// The player. It finds every `figure.pb-player` of the page and reads the JSON inside.
 pub(crate) const SCRIPT: &str = include_str!("playback.js");
@@ -17,7 +21,7 @@ const LINES: usize = 50_000;
 /// Integers that stand for a coordinate: 0 to this. -1 is a coordinate that is not finite.
 const STEPS: f64 = 32767.0;
 
-/// Particles moving in space, z up.
+/// Points and bodies moving in space, z up. Particles are points; a body is a point that has an orientation, too.
 ///
 /// ```
 /// use pullback_report::Playback;
@@ -45,6 +49,12 @@ pub struct Playback {
     pub names: Vec<String>,
     /// Radii of particles [m], from the first on; those that have none are drawn as small dots.
     pub radii: Vec<f64>,
+    /// Bodies: the particle that is each body's origin.
+    pub bodies: Vec<usize>,
+    /// `orientations[frame][body]`: unit quaternions (w, x, y, z).
+    pub orientations: Vec<Vec<[f32; 4]>>,
+    /// What is drawn of bodies.
+    pub solids: Vec<Solid>,
 }
 
 /// What of a playback goes to the page.
@@ -52,6 +62,8 @@ struct Thinned {
     frames: Vec<usize>,
     particles: Vec<usize>,
     lines: Vec<[usize; 2]>,
+    /// Bodies whose origins are shown: the body, and its particle among those shown.
+    bodies: Vec<[usize; 2]>,
     /// Frames, particles and lines that there were.
     of: [usize; 3],
 }
@@ -62,14 +74,19 @@ impl Playback {
         let frames = self.times.len().min(self.positions.len());
         let particles = self.positions[..frames].iter().map(Vec::len).min().unwrap_or(0);
         let kept_particles = particles.min(BUDGET / FRAMES.min(frames.max(1)));
-        let kept_frames = frames.min(BUDGET / kept_particles.max(1));
+        // An orientation takes about as much as two positions.
+        let turning = if self.orientations.len() < frames { 0 } else { self.bodies.len() };
+        let kept_frames = frames.min((BUDGET / (kept_particles + 2 * turning).max(1)).max(1));
         let kept = evenly(particles, kept_particles);
         let place = |particle: usize| kept.binary_search(&particle).ok();
         let lines: Vec<[usize; 2]> =
             self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
         let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
+        let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
+        let bodies = self.bodies[..turned].iter().enumerate();
+        let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
         let of = [frames, particles, self.lines.len()];
-        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, of }
+        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, of }
     }
 
     /// The figure: a canvas, its controls and its data. Gives a text instead when there is nothing to show.
@@ -116,7 +133,7 @@ impl Playback {
         let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
         format!(
             "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
-             \"names\":[{}],\"radii\":{},\"positions\":\"{}\"}}",
+             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"solids\":[{}]}}",
             numbers(&times),
             thinned.particles.len(),
             numbers(&bounds[0]),
@@ -127,7 +144,22 @@ impl Playback {
             names.join(","),
             numbers(&radii),
             base64(&self.quantised(thinned, bounds)),
+            thinned.bodies.iter().map(|[_, particle]| particle.to_string()).collect::<Vec<_>>().join(","),
+            base64(&self.turns(thinned)),
+            self.solids
+                .iter()
+                .filter_map(|solid| solid_json(solid, &thinned.bodies))
+                .collect::<Vec<_>>()
+                .join(","),
         )
+    }
+
+    /// Orientations as 16-bit integers, -1 to 1 as -32767 to 32767, little-endian: w, x, y, z of each body, frame after
+    /// frame.
+    fn turns(&self, thinned: &Thinned) -> Vec<u8> {
+        let of = |&frame: &usize| thinned.bodies.iter().map(move |&[body, _]| self.orientations[frame][body]);
+        let numbers = thinned.frames.iter().flat_map(of).flatten();
+        numbers.flat_map(|x| ((f64::from(x) * STEPS).round() as i16).to_le_bytes()).collect()
     }
 
     /// Coordinates as 16-bit integers between the corners of the box, little-endian: x, y, z of each particle, frame
@@ -172,6 +204,28 @@ fn evenly(of: usize, count: usize) -> Vec<usize> {
         1 => vec![0],
         _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
     }
+}
+
+/// A solid of a body that is shown.
+fn solid_json(solid: &Solid, bodies: &[[usize; 2]]) -> Option<String> {
+    let body = bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok()?;
+    // A tenth of a millimetre in a metre is less than a pixel.
+    let most = solid.corners.iter().flatten().fold(1e-9_f32, |most, x| most.max(x.abs()));
+    let unit = 10_f64.powf(f64::from(most).log10().floor() - 4.0);
+    let corners = solid.corners.iter().flatten().map(|&x| (f64::from(x) / unit).round());
+    let corners: Vec<String> =
+        corners.map(|x| if x.is_finite() { format!("{x}") } else { "0".into() }).collect();
+    let faces: Vec<String> = solid
+        .faces
+        .iter()
+        .map(|face| format!("[{}]", face.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
+        .collect();
+    let color = solid.color.map_or("null".into(), |color| numbers(&color.map(f64::from)));
+    Some(format!(
+        "{{\"body\":{body},\"unit\":{unit:e},\"corners\":[{}],\"faces\":[{}],\"color\":{color}}}",
+        corners.join(","),
+        faces.join(",")
+    ))
 }
 
 /// JSON knows no NaN: what is not finite becomes null.
@@ -258,6 +312,27 @@ mod tests {
             [[0, 16_665]],
             "a line to a particle that is left out, or is none, is left out"
         );
+    }
+
+    #[test]
+    fn bodies_have_orientations_and_solids() {
+        let mut playback = swarm(2, 3);
+        playback.bodies = vec![1, 2];
+        playback.orientations = vec![vec![[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, -1.0]]; 2];
+        playback.solids = vec![Solid::cuboid([0.5; 3]).on(1), Solid::cuboid([0.5; 3]).on(7)];
+        let thinned = playback.thinned();
+        assert_eq!(thinned.bodies, [[0, 1], [1, 2]]);
+        let steps: Vec<i16> =
+            playback.turns(&thinned).chunks(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
+        assert_eq!(steps[..8], [32767, 0, 0, 0, 0, 32767, 0, -32767]);
+        let html = playback.html();
+        assert!(html.contains("\"bodies\":[1,2]"), "{html}");
+        assert_eq!(html.matches("\"corners\"").count(), 1, "a solid of no body is left out");
+        assert!(html.contains("\"unit\":1e-5,\"corners\":[-50000,"), "{html}");
+        // Without orientations bodies are points.
+        playback.orientations.pop();
+        assert!(playback.thinned().bodies.is_empty());
+        assert!(!playback.html().contains("\"corners\""));
     }
 
     #[test]

@@ -61,6 +61,12 @@ pub struct Robot {
     pub contact_pairs: Vec<[usize; 2]>,
     /// Pairs of bodies that never touch, as indices of bodies.
     pub contact_excludes: Vec<[usize; 2]>,
+    /// Bodies on which forces act as controls, `arm.hand.force` [N] and `arm.hand.torque` [N·m]: in world axes, at the body's
+    /// origin.
+    pub pushed: Vec<usize>,
+    /// Masses, centres and inertias are given by parameters that no physically impossible body has (log-Cholesky): see
+    /// the engine's documents.
+    pub consistent: bool,
     /// What the file says of the world, where it says anything.
     pub options: Options,
 }

@@ -2,26 +2,31 @@
 //!
 //! | term | its value |
 //! |---|---|
-//! | position, velocity at the end or at given steps | w Σ (x - target)² over these steps and the axes |
-//! | position, velocity always | w Σ (x - target)² dt over all steps |
+//! | position, velocity, joint at the end or at given steps | w Σ (x - target)² over these steps and the axes |
+//! | position, velocity, joint always | w Σ (x - target)² dt over all steps |
 //! | trajectory | w Σ (x - measured)² over all measurements |
 //! | effort | w Σ u² dt over all steps |
 
 mod kernel;
+mod parts;
 
 use std::cell::RefCell;
 
 use pullback_engine::Model;
+use pullback_engine::names::NameError;
 use pullback_engine::rollout::{Bars, Loss, Moment, Tangent};
-use pullback_scene::{Invalid, LossKind, LossTerm, Scene, Track, When};
+use pullback_scene::{Invalid, LossKind, LossTerm, Part, Scene, Track, When};
 
 pub use kernel::KernelLoss;
+use parts::Parts;
 
 /// A sum of weighted terms.
 pub struct Losses {
     terms: Vec<Term>,
     /// Losses that are no sums of squares.
     others: Vec<Box<dyn Loss + Send>>,
+    /// Where bodies and frames are, if a term measures them.
+    parts: Option<RefCell<Parts>>,
     steps: usize,
 }
 
@@ -41,6 +46,8 @@ enum Entries {
     State(Vec<(usize, f64)>),
     /// (number of the control)
     Control(Vec<usize>),
+    /// Where a body or frame is, or how it moves: (axis, what it should be)
+    Part { of: Part, velocity: bool, axes: Vec<(usize, f64)> },
     /// Numbers of the state, and a row of what they should be for each step of `at`.
     Rows { indices: Vec<usize>, rows: Vec<Vec<f64>> },
 }
@@ -50,54 +57,29 @@ enum Entries {
 enum Number {
     State(usize),
     Control(usize),
+    /// Along an axis of the world, the position of a body or frame, or its velocity.
+    Part {
+        of: Part,
+        velocity: bool,
+        axis: usize,
+    },
 }
 
 impl Losses {
     /// The terms of a problem.
     pub fn new(scene: &Scene, model: &Model, terms: &[LossTerm]) -> Result<Losses, Invalid> {
         let (dt, steps) = (scene.simulation.dt, scene.simulation.steps);
-        let particles = model.particles();
         let term = |(i, term): (usize, &LossTerm)| {
-            let state = |of: usize, velocity: bool, axis: usize| {
-                3 * (of + if velocity { particles } else { 0 }) + axis
-            };
-            let point = |of: usize, velocity: bool, target: &[f64; 3], axes: &[bool; 3]| {
-                let axes = (0..3).filter(|axis| axes[*axis]);
-                Entries::State(axes.map(|axis| (state(of, velocity, axis), target[axis])).collect())
-            };
-            let (what, entries) = match &term.kind {
-                LossKind::Position { of, target, axes } => {
-                    (format!("position of {}", scene.particle_name(*of)), point(*of, false, target, axes))
-                }
-                LossKind::Velocity { of, target, axes } => {
-                    (format!("velocity of {}", scene.particle_name(*of)), point(*of, true, target, axes))
-                }
-                LossKind::Trajectory { data, tracks, file } => {
-                    let index = |t: &Track| state(t.particle, t.velocity, t.axis);
-                    let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
-                    let rows = data.rows.iter().map(row).collect();
-                    let name =
-                        format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
-                    (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
-                }
-                LossKind::Effort { actuator } => {
-                    let range =
-                        model.control_layout().find(&format!("{actuator}.force")).map_err(|error| {
-                            Invalid::new(
-                                format!("loss[{i}].of"),
-                                error.to_string(),
-                                "name an actuator of the scene",
-                            )
-                        })?;
-                    (format!("effort of {actuator}"), Entries::Control(range.collect()))
-                }
-            };
+            let (name, entries) =
+                measured(scene, model, &term.kind).map_err(|error| error.at(format!("loss[{i}].of")))?;
             let dt = if term.at == When::Always { dt } else { 1.0 };
             let (entries, at) = in_order(entries, term.at.clone());
-            Ok(Term { name: what, entries, at, factor: (term.weight * dt).sqrt() })
+            Ok(Term { name, entries, at, factor: (term.weight * dt).sqrt() })
         };
-        let terms = terms.iter().enumerate().map(term).collect::<Result<_, Invalid>>()?;
-        Ok(Losses { terms, others: Vec::new(), steps })
+        let terms = terms.iter().enumerate().map(term).collect::<Result<Vec<Term>, Invalid>>()?;
+        let watched = terms.iter().any(|term| matches!(term.entries, Entries::Part { .. }));
+        let parts = if watched { Some(RefCell::new(Parts::new(model)?)) } else { None };
+        Ok(Losses { terms, others: Vec::new(), parts, steps })
     }
 
     /// Adds a loss of one's own. Levenberg-Marquardt does not take it, because it is no sum of squares.
@@ -117,15 +99,34 @@ impl Losses {
 
     /// The value of each sum of squares at a moment.
     pub fn parts(&self, moment: &Moment<'_>) -> Vec<f64> {
+        let value = self.values(moment);
         let part = |term: &Term| {
             let mut sum = 0.0;
             term.each(moment.step, self.steps, &mut |number, target| {
-                let r = term.factor * (value(moment, number) - target);
+                let r = term.factor * (value(number) - target);
                 sum += r * r;
             });
             sum
         };
         self.terms.iter().map(part).collect()
+    }
+
+    /// The numbers of a moment. Bodies are looked at only if a term measures one then.
+    fn values<'a>(&'a self, moment: &'a Moment<'_>) -> impl Fn(Number) -> f64 + 'a {
+        let looks = |term: &Term| {
+            matches!(term.entries, Entries::Part { .. }) && term.place(moment.step, self.steps).is_some()
+        };
+        let parts = self.parts.as_ref().filter(|_| self.terms.iter().any(looks));
+        if let Some(parts) = parts {
+            parts.borrow_mut().look(moment);
+        }
+        move |number| match number {
+            Number::State(i) => moment.state[i],
+            Number::Control(i) => moment.control[i],
+            Number::Part { of, velocity, axis } => {
+                parts.map_or(f64::NAN, |parts| parts.borrow().value(of, velocity, axis))
+            }
+        }
     }
 
     /// How many residuals there are before a moment, and at it.
@@ -147,25 +148,67 @@ impl Losses {
 
     /// The residuals at a moment, in order.
     pub fn residuals(&self, moment: &Moment<'_>, see: &mut dyn FnMut(f64)) {
-        self.each(moment.step, &mut |factor, number, target| see(factor * (value(moment, number) - target)));
+        let value = self.values(moment);
+        self.each(moment.step, &mut |factor, number, target| see(factor * (value(number) - target)));
     }
 
     /// The tangents of the residuals at a moment, in order.
     pub fn residual_tangents(&self, moment: &Moment<'_>, tangent: &Tangent<'_>, see: &mut dyn FnMut(f64)) {
+        // The row of a part's number in the Jacobian of all that are measured at this moment.
+        let mut row = 0;
+        let of_part = |of, velocity, axis, row: &mut usize| {
+            let Some(parts) = &self.parts else { return f64::NAN };
+            let mut parts = parts.borrow_mut();
+            if *row == 0 {
+                parts.begin_rows(moment);
+            }
+            *row += 1;
+            parts.tangent(*row - 1, (of, velocity, axis), tangent)
+        };
         self.each(moment.step, &mut |factor, number, _| {
             see(factor
                 * match number {
                     Number::State(i) => tangent.state[i],
                     Number::Control(i) => tangent.control[i],
+                    Number::Part { of, velocity, axis } => of_part(of, velocity, axis, &mut row),
                 });
         });
+    }
+
+    /// Adds Σ weight · ∂number to cotangents. The weight of a number comes from its place among those of the moment, its
+    /// factor, what it is, and how far it is from its target.
+    fn pull(
+        &self,
+        moment: &Moment<'_>,
+        bars: &mut Bars<'_>,
+        mut weight: impl FnMut(usize, f64, Number, f64) -> f64,
+    ) {
+        let value = self.values(moment);
+        let (mut k, mut seeded) = (0, false);
+        self.each(moment.step, &mut |factor, number, target| {
+            let bar = weight(k, factor, number, value(number) - target);
+            k += 1;
+            match number {
+                Number::State(i) => bars.state[i] += bar,
+                Number::Control(i) => bars.control[i] += bar,
+                Number::Part { of, velocity, axis } => {
+                    if let Some(parts) = self.parts.as_ref().filter(|_| bar != 0.0) {
+                        parts.borrow_mut().seed(of, velocity, axis, bar);
+                        seeded = true;
+                    }
+                }
+            }
+        });
+        if let Some(parts) = self.parts.as_ref().filter(|_| seeded) {
+            parts.borrow_mut().pull(bars.state, bars.params);
+        }
     }
 
     /// The last measurement as a loss of its own; `moves` says which numbers of the state are not held in place.
     pub(crate) fn last_measured<'a>(&'a self, moves: &'a [bool]) -> LastMeasured<'a> {
         let measures = |step: &usize| {
             let mut found = false;
-            self.each(*step, &mut |_, number, _| found |= matches!(number, Number::State(_)));
+            self.each(*step, &mut |_, number, _| found |= number.is_of_state());
             found
         };
         let norms = RefCell::new(vec![0.0; self.steps + 1]);
@@ -184,6 +227,55 @@ impl Losses {
     }
 }
 
+/// What a term measures, and what it is called in reports.
+fn measured(scene: &Scene, model: &Model, kind: &LossKind) -> Result<(String, Entries), Invalid> {
+    let missing = |fix: &'static str| move |error: NameError| Invalid::new("of", error.to_string(), fix);
+    let state =
+        |of: usize, velocity: bool, axis: usize| 3 * of + axis + if velocity { model.positions() } else { 0 };
+    let along = |target: &[f64; 3], axes: &[bool; 3]| -> Vec<(usize, f64)> {
+        (0..3).filter(|axis| axes[*axis]).map(|axis| (axis, target[axis])).collect()
+    };
+    let point = |of: usize, velocity: bool, target: &[f64; 3], axes: &[bool; 3]| {
+        let along = along(target, axes).into_iter();
+        Entries::State(along.map(|(axis, target)| (state(of, velocity, axis), target)).collect())
+    };
+    let part = |of: Part, velocity: bool, target: &[f64; 3], axes: &[bool; 3]| {
+        let what = if velocity { "velocity" } else { "position" };
+        let entries = Entries::Part { of, velocity, axes: along(target, axes) };
+        (format!("{what} of {}", scene.part_name(of)), entries)
+    };
+    Ok(match kind {
+        LossKind::Position { of, target, axes } => {
+            (format!("position of {}", scene.particle_name(*of)), point(*of, false, target, axes))
+        }
+        LossKind::Velocity { of, target, axes } => {
+            (format!("velocity of {}", scene.particle_name(*of)), point(*of, true, target, axes))
+        }
+        LossKind::PartPosition { of, target, axes } => part(*of, false, target, axes),
+        LossKind::PartVelocity { of, target, axes } => part(*of, true, target, axes),
+        LossKind::Joint { robot, joint, target } => {
+            let name = scene.joint_name(*robot, *joint);
+            let found = model.state_layout().find(&format!("{name}.position"));
+            let range = found.map_err(missing("name a hinge or slide of the scene"))?;
+            (format!("position of {name}"), Entries::State(vec![(range.start, *target)]))
+        }
+        LossKind::Trajectory { data, tracks, file } => {
+            let index = |t: &Track| state(t.particle, t.velocity, t.axis);
+            let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
+            let rows = data.rows.iter().map(row).collect();
+            let name = format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
+            (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
+        }
+        LossKind::Effort { actuator } => {
+            let controls = model.control_layout();
+            let found = controls.find(&format!("{actuator}.control"));
+            let found = found.or_else(|_| controls.find(&format!("{actuator}.force")));
+            let range = found.map_err(missing("name an actuator or a motor of the scene"))?;
+            (format!("effort of {actuator}"), Entries::Control(range.collect()))
+        }
+    })
+}
+
 /// Steps in order, so that they can be looked up, and rows with them.
 fn in_order(entries: Entries, at: When) -> (Entries, When) {
     let When::Steps(steps) = at else { return (entries, at) };
@@ -194,36 +286,46 @@ fn in_order(entries: Entries, at: When) -> (Entries, When) {
             let rows = order.iter().map(|&i| rows.get(i).cloned().unwrap_or_default()).collect();
             Entries::Rows { indices, rows }
         }
-        Entries::State(_) | Entries::Control(_) => entries,
+        Entries::State(_) | Entries::Control(_) | Entries::Part { .. } => entries,
     };
     (entries, When::Steps(order.into_iter().map(|i| steps[i]).collect()))
 }
 
-fn value(moment: &Moment<'_>, number: Number) -> f64 {
-    match number {
-        Number::State(i) => moment.state[i],
-        Number::Control(i) => moment.control[i],
+impl Number {
+    /// Is it of the state, and not of controls?
+    fn is_of_state(self) -> bool {
+        match self {
+            Number::State(_) | Number::Part { .. } => true,
+            Number::Control(_) => false,
+        }
     }
 }
 
 impl Term {
-    /// The numbers that it measures after `step` of `steps` steps, and what they should be.
-    fn each(&self, step: usize, steps: usize, visit: &mut dyn FnMut(Number, f64)) {
-        let place = match &self.at {
+    /// Its place among the steps that it measures, if it measures anything after `step` of `steps` steps.
+    fn place(&self, step: usize, steps: usize) -> Option<usize> {
+        match &self.at {
             When::End => (step == steps).then_some(0),
             // A control belongs to the step that follows, a state to the one before.
             When::Always => match self.entries {
                 Entries::Control(_) => (step < steps).then_some(0),
-                Entries::State(_) | Entries::Rows { .. } => (step > 0).then_some(0),
+                Entries::State(_) | Entries::Part { .. } | Entries::Rows { .. } => (step > 0).then_some(0),
             },
             When::Steps(at) => at.binary_search(&step).ok(),
-        };
-        let Some(place) = place else { return };
+        }
+    }
+
+    /// The numbers that it measures after `step` of `steps` steps, and what they should be.
+    fn each(&self, step: usize, steps: usize, visit: &mut dyn FnMut(Number, f64)) {
+        let Some(place) = self.place(step, steps) else { return };
         match &self.entries {
             Entries::State(entries) => {
                 entries.iter().for_each(|&(i, target)| visit(Number::State(i), target))
             }
             Entries::Control(indices) => indices.iter().for_each(|&i| visit(Number::Control(i), 0.0)),
+            Entries::Part { of, velocity, axes } => axes.iter().for_each(|&(axis, target)| {
+                visit(Number::Part { of: *of, velocity: *velocity, axis }, target);
+            }),
             Entries::Rows { indices, rows } => {
                 let row = rows.get(place).map_or(&[][..], Vec::as_slice);
                 indices.iter().zip(row).for_each(|(&i, &target)| visit(Number::State(i), target));
@@ -240,13 +342,7 @@ impl Loss for Losses {
     }
 
     fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        self.each(moment.step, &mut |factor, number, target| {
-            let bar = 2.0 * factor * factor * (value(moment, number) - target);
-            match number {
-                Number::State(i) => bars.state[i] += bar,
-                Number::Control(i) => bars.control[i] += bar,
-            }
-        });
+        self.pull(moment, bars, |_, factor, _, apart| 2.0 * factor * factor * apart);
         self.others.iter().for_each(|loss| loss.pullback(moment, bars));
     }
 }
@@ -273,16 +369,9 @@ impl Loss for OneResidual<'_> {
     }
 
     fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        let mut k = 0;
         if moment.step == self.step {
-            self.losses.each(moment.step, &mut |factor, number, _| {
-                match number {
-                    Number::State(i) if k == self.index => bars.state[i] += factor,
-                    Number::Control(i) if k == self.index => bars.control[i] += factor,
-                    Number::State(_) | Number::Control(_) => {}
-                }
-                k += 1;
-            });
+            let only = |k, factor, _, _| if k == self.index { factor } else { 0.0 };
+            self.losses.pull(moment, bars, only);
         }
     }
 }
@@ -307,11 +396,10 @@ impl Loss for LastMeasured<'_> {
 
     fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
         match self.step {
-            Some(step) if step == moment.step => self.losses.each(step, &mut |factor, number, _| {
-                if let Number::State(i) = number {
-                    bars.state[i] += factor;
-                }
-            }),
+            Some(step) if step == moment.step => {
+                let of_state = |_, factor, number: Number, _| if number.is_of_state() { factor } else { 0.0 };
+                self.losses.pull(moment, bars, of_state);
+            }
             None if moment.last => self.losses.others.iter().for_each(|loss| loss.pullback(moment, bars)),
             Some(_) | None => {}
         }

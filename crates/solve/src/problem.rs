@@ -114,10 +114,7 @@ impl Problem {
     pub(crate) fn last_measured(&mut self, z: &[f64]) -> Result<(Gradient, Vec<f64>), Error> {
         self.variables.apply(z, &mut self.point);
         let scene = &self.description.scene;
-        let moves = scene.particles.iter().flat_map(|group| group.fixed.iter().flatten().map(|fixed| !fixed));
-        let moves: Vec<bool> = moves.collect();
-        // Positions, then velocities.
-        let moves = [moves.clone(), moves].concat();
+        let moves = moving(scene, &self.model);
         let last = self.losses.last_measured(&moves);
         // What `truncate` and `clip` hide is what is looked for.
         let options = Options { truncate: None, clip: None, ..Options::of(scene) };
@@ -210,6 +207,10 @@ impl Problem {
                 all += &format!("{data:?}");
             }
         }
+        // Robots may come from files of their own.
+        if !self.description.scene.robots.is_empty() {
+            all += &format!("{:?}", self.description.scene.robots);
+        }
         format!("pullback {} {:016x}", env!("CARGO_PKG_VERSION"), fnv(all.as_bytes()))
     }
 
@@ -224,11 +225,7 @@ impl Problem {
             Way::Forwards => self.jacobian_by_pushforward(&mut residuals, &mut jacobian)?,
             Way::Backwards => self.jacobian_by_pullback(&mut residuals, &mut jacobian)?,
         }
-        let slopes = self.variables.slopes(z);
-        for row in jacobian.chunks_exact_mut(slopes.len().max(1)) {
-            row.iter_mut().zip(&slopes).for_each(|(entry, slope)| *entry *= slope);
-        }
-        Ok((residuals, jacobian))
+        Ok((residuals, self.variables.pull_rows(z, &jacobian)))
     }
 
     /// The cheaper way to the Jacobian.
@@ -244,10 +241,11 @@ impl Problem {
         residuals: &mut Vec<f64>,
         jacobian: &mut Vec<f64>,
     ) -> Result<(), EngineError> {
-        let (n, steps) = (self.variables.len(), self.description.scene.simulation.steps);
-        let tangents = self.tangents.get_or_insert_with(|| {
-            Pushforward::new(&self.step, steps, self.variables.coordinates(), self.run)
-        });
+        let (coordinates, steps) = (self.variables.coordinates(), self.description.scene.simulation.steps);
+        let n = coordinates.len();
+        let tangents = self
+            .tangents
+            .get_or_insert_with(|| Pushforward::new(&self.step, steps, coordinates.clone(), self.run));
         let losses = &self.losses;
         jacobian.resize(losses.residual_count() * n, 0.0);
         let mut first = 0;
@@ -269,10 +267,11 @@ impl Problem {
         residuals: &mut Vec<f64>,
         jacobian: &mut Vec<f64>,
     ) -> Result<(), EngineError> {
+        let coordinates = self.variables.coordinates();
         for k in 0..self.losses.residual_count() {
             let gradient = self.rollout.gradient(&self.point.start(), &self.losses.residual(k))?;
             residuals.push(gradient.value());
-            jacobian.extend(self.variables.coordinates().into_iter().map(|c| by(gradient, c)));
+            jacobian.extend(coordinates.iter().map(|c| by(gradient, *c)));
         }
         Ok(())
     }
@@ -308,10 +307,8 @@ impl Objective for Problem {
     fn gradient(&mut self, z: &[f64], gradient: &mut [f64]) -> Result<f64, Failure> {
         self.variables.apply(z, &mut self.point);
         let full = self.rollout.gradient(&self.point.start(), &self.losses)?;
-        let slopes = self.variables.slopes(z);
-        for (i, coordinate) in self.variables.coordinates().into_iter().enumerate() {
-            gradient[i] = by(full, coordinate) * slopes[i];
-        }
+        let stored: Vec<f64> = self.variables.coordinates().iter().map(|c| by(full, *c)).collect();
+        gradient.copy_from_slice(&self.variables.pull_rows(z, &stored));
         Ok(full.value())
     }
 
@@ -377,6 +374,17 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         _ => return Error::Engine(error),
     };
     Error::Description(Box::new(source.error(path, error.to_string(), fix)))
+}
+
+/// Which numbers of a state are not held in place: positions, then velocities.
+fn moving(scene: &scene::Scene, model: &Model) -> Vec<bool> {
+    let particles = scene.particles.iter().flat_map(|group| group.fixed.iter().flatten().map(|fixed| !fixed));
+    let particles: Vec<bool> = particles.collect();
+    let mut moves = vec![true; model.state_layout().len()];
+    for start in [0, model.positions()] {
+        moves.iter_mut().skip(start).zip(&particles).for_each(|(moves, free)| *moves = *free);
+    }
+    moves
 }
 
 /// FNV-1a, 64 bits.

@@ -1,18 +1,27 @@
 //! Variables: which numbers of a rollout's start an optimiser may change, and how its own vector z stands for them.
+//!
+//! A number is one variable. A rotation, which is stored as a unit quaternion, is three: it is turned.
+
+mod find;
+mod rotation;
 
 use std::collections::HashSet;
 
-use pullback_engine::names::{Layout, NameError, Quantity};
+use pullback_engine::names::Quantity;
 use pullback_engine::rollout::Coordinate;
 use pullback_engine::{Model, Start};
+use pullback_scene::robot::orientation;
 use pullback_scene::{Bounds as Keeping, Invalid, Variable};
 
 use crate::optimise::{Bounds, Transform};
+use find::{Found, find};
+use rotation::Rotation;
 
 /// The numbers that may change.
 #[derive(Clone, Debug)]
 pub struct Variables {
     numbers: Vec<Number>,
+    rotations: Vec<Rotation>,
 }
 
 /// One number that may change.
@@ -20,13 +29,26 @@ pub struct Variables {
 struct Number {
     name: String,
     unit: String,
-    coordinate: Coordinate,
+    place: Place,
     /// Where the search starts, and what the scene says.
     start: f64,
     nominal: f64,
     lower: f64,
     upper: f64,
     map: Map,
+}
+
+/// Which number of the start it is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Number(Coordinate),
+    /// The first of the three that turn a rotation, whose quaternion begins there; the two others follow.
+    Turn {
+        rotation: usize,
+        first: Coordinate,
+    },
+    /// One of the others.
+    TurnToo,
 }
 
 /// From the optimiser's z to the number.
@@ -87,25 +109,90 @@ impl Variables {
     /// The variables of a problem.
     pub fn new(model: &Model, steps: usize, variables: &[Variable]) -> Result<Variables, Invalid> {
         let nominal = Point::new(model, steps);
-        let mut numbers: Vec<Number> = Vec::new();
+        let mut all = Variables { numbers: Vec::new(), rotations: Vec::new() };
         let mut seen = HashSet::new();
         for (i, variable) in variables.iter().enumerate() {
             let path = format!("variables[{i}]");
             let found =
                 find(model, steps, &variable.name).map_err(|error| error.at(format!("{path}.name")))?;
             let start = start_values(variable, &found, &nominal, &path)?;
-            // Zero components of a vector are as large as the others.
-            let typical = start.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-            for (found, start) in found.into_iter().zip(start) {
-                if !seen.insert(found.coordinate) {
-                    let what = format!("`{}` is a variable twice", found.name);
-                    return Err(Invalid::new(format!("{path}.name"), what, "name it in one of them only"));
+            if let Some(found) = found.iter().find(|found| !seen.insert(found.coordinate)) {
+                let what = format!("`{}` is a variable twice", found.name);
+                return Err(Invalid::new(format!("{path}.name"), what, "name it in one of them only"));
+            }
+            all.add(variable, &found, &start, &nominal, &path)?;
+        }
+        Ok(all)
+    }
+
+    /// Adds the numbers that a variable stands for.
+    fn add(
+        &mut self,
+        variable: &Variable,
+        found: &[Found],
+        start: &[f64],
+        nominal: &Point,
+        path: &str,
+    ) -> Result<(), Invalid> {
+        // Zero components of a vector are as large as the others.
+        let flat = found.iter().zip(start).filter(|(found, _)| found.component.is_none());
+        let typical = flat.fold(0.0, |most: f64, (_, x)| most.max(x.abs()));
+        let size = variable.scale.unwrap_or(if typical > 0.0 { typical } else { 1.0 });
+        let mut k = 0;
+        while k < found.len() {
+            let number = &found[k];
+            match number.component {
+                None => {
+                    let (place, value) = (Place::Number(number.coordinate), nominal.get(number.coordinate));
+                    let (name, quantity) = (number.name.clone(), &number.quantity);
+                    let of = Described { name, quantity, place, start: start[k], nominal: value };
+                    self.numbers.push(of.number(variable, size, path)?);
+                    k += 1;
                 }
-                let size = variable.scale.unwrap_or(if typical > 0.0 { typical } else { 1.0 });
-                numbers.push(number(variable, found, start, &nominal, size, &path)?);
+                Some(0) if k + 4 <= found.len() && found[k + 3].component == Some(3) => {
+                    self.add_rotation(variable, &found[k..k + 4], &start[k..k + 4], nominal, path)?;
+                    k += 4;
+                }
+                Some(_) => {
+                    let whole = number.name.rsplit_once('.').map_or("", |(whole, _)| whole);
+                    let what = format!("`{}` cannot change alone: the four make a rotation", number.name);
+                    return Err(Invalid::new(format!("{path}.name"), what, format!("name `{whole}`")));
+                }
             }
         }
-        Ok(Variables { numbers })
+        Ok(())
+    }
+
+    /// Adds the three variables that turn a rotation.
+    fn add_rotation(
+        &mut self,
+        variable: &Variable,
+        found: &[Found],
+        start: &[f64],
+        nominal: &Point,
+        path: &str,
+    ) -> Result<(), Invalid> {
+        let name = found[0].name.strip_suffix(".w").unwrap_or(&found[0].name).to_owned();
+        let four = |of: &dyn Fn(usize) -> f64| -> [f64; 4] { std::array::from_fn(of) };
+        let Some(start) = orientation::normalised(four(&|i| start[i])) else {
+            let what = format!("the search for `{name}` starts at no rotation");
+            return Err(Invalid::new(format!("{path}.start"), what, "give a quaternion (w, x, y, z)"));
+        };
+        let rotation = Rotation { name, start, nominal: four(&|i| nominal.get(found[i].coordinate)) };
+        let quantity = Quantity::new("rad", "how far it is turned");
+        let nominal = rotation.nominal_turn();
+        for (axis, word) in ["x", "y", "z"].into_iter().enumerate() {
+            let first = found[0].coordinate;
+            let place = match axis {
+                0 => Place::Turn { rotation: self.rotations.len(), first },
+                _ => Place::TurnToo,
+            };
+            let name = format!("{}.turn.{word}", rotation.name);
+            let of = Described { name, quantity: &quantity, place, start: 0.0, nominal: nominal[axis] };
+            self.numbers.push(of.number(variable, variable.scale.unwrap_or(1.0), path)?);
+        }
+        self.rotations.push(rotation);
+        Ok(())
     }
 
     /// How many.
@@ -118,9 +205,30 @@ impl Variables {
         self.numbers.is_empty()
     }
 
-    /// Which number of the start each is.
+    /// The numbers of the start that they change, in order: one each, and four for the three that turn a rotation.
     pub fn coordinates(&self) -> Vec<Coordinate> {
-        self.numbers.iter().map(|number| number.coordinate).collect()
+        let of = |number: &Number| match number.place {
+            Place::Number(coordinate) => vec![coordinate],
+            Place::Turn { first, .. } => (0..4).map(|i| beyond(first, i)).collect(),
+            Place::TurnToo => Vec::new(),
+        };
+        self.numbers.iter().flat_map(of).collect()
+    }
+
+    /// Is number `i` a control?
+    pub fn is_control(&self, i: usize) -> bool {
+        matches!(self.numbers[i].place, Place::Number(Coordinate::Control(_)))
+    }
+
+    /// The rotations at z: what each is called, and its quaternion (w, x, y, z). Its variables say only how far it is turned
+    /// from the start.
+    pub fn rotations(&self, z: &[f64]) -> Vec<(&str, [f64; 4])> {
+        let values = self.values(z);
+        let turns = self.numbers.iter().enumerate().filter_map(|(i, number)| match number.place {
+            Place::Turn { rotation, .. } => Some((&self.rotations[rotation], turn(&values, i))),
+            Place::Number(_) | Place::TurnToo => None,
+        });
+        turns.map(|(rotation, turn)| (rotation.name.as_str(), rotation.at(turn))).collect()
     }
 
     /// What number `i` is called, and its unit.
@@ -172,9 +280,43 @@ impl Variables {
 
     /// Sets the numbers of z in a point.
     pub fn apply(&self, z: &[f64], point: &mut Point) {
-        for (number, value) in self.numbers.iter().zip(self.values(z)) {
-            point.set(number.coordinate, value);
+        let values = self.values(z);
+        for (i, number) in self.numbers.iter().enumerate() {
+            match number.place {
+                Place::Number(coordinate) => point.set(coordinate, values[i]),
+                Place::Turn { rotation, first } => {
+                    let q = self.rotations[rotation].at(turn(&values, i));
+                    q.iter().enumerate().for_each(|(k, x)| point.set(beyond(first, k), *x));
+                }
+                Place::TurnToo => {}
+            }
         }
+    }
+
+    /// Rows of derivatives by z, from rows of derivatives by [`Variables::coordinates`].
+    pub fn pull_rows(&self, z: &[f64], rows: &[f64]) -> Vec<f64> {
+        let (values, slopes) = (self.values(z), self.slopes(z));
+        let stored = self.len() + self.rotations.len();
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows.chunks_exact(stored.max(1)) {
+            let mut at = 0;
+            for (i, number) in self.numbers.iter().enumerate() {
+                match number.place {
+                    Place::Number(_) => {
+                        out.push(row[at] * slopes[i]);
+                        at += 1;
+                    }
+                    Place::Turn { rotation, .. } => {
+                        let bar = std::array::from_fn(|k| row[at + k]);
+                        let bar = self.rotations[rotation].pull(turn(&values, i), bar);
+                        out.extend((0..3).map(|k| bar[k] * slopes[i + k]));
+                        at += 4;
+                    }
+                    Place::TurnToo => {}
+                }
+            }
+        }
+        out
     }
 
     /// The derivative of each number by its z.
@@ -187,61 +329,18 @@ impl Variables {
     }
 }
 
-/// A number that a name stands for.
-struct Found {
-    name: String,
-    quantity: Quantity,
-    coordinate: Coordinate,
+/// The turn whose first variable is number `i`.
+fn turn(values: &[f64], i: usize) -> [f64; 3] {
+    std::array::from_fn(|k| values[i + k])
 }
 
-fn find(model: &Model, steps: usize, name: &str) -> Result<Vec<Found>, Invalid> {
-    let in_layout = |layout: &Layout, pattern: &str, prefix: &str, at: &dyn Fn(usize) -> Coordinate| {
-        let ranges = layout.select(pattern).map_err(|error| unknown(model, name, prefix, error))?;
-        let number = |i: usize| Found {
-            name: format!("{prefix}{}", layout.name_of(i)),
-            quantity: layout.quantity_of(i).cloned().unwrap_or_else(|| Quantity::new("1", "")),
-            coordinate: at(i),
-        };
-        Ok(ranges.into_iter().flatten().map(number).collect::<Vec<_>>())
-    };
-    if let Some(pattern) = name.strip_prefix("initial.") {
-        return in_layout(model.state_layout(), pattern, "initial.", &Coordinate::State);
+/// The coordinate that lies `by` after another.
+fn beyond(first: Coordinate, by: usize) -> Coordinate {
+    match first {
+        Coordinate::State(i) => Coordinate::State(i + by),
+        Coordinate::Control(i) => Coordinate::Control(i + by),
+        Coordinate::Param(i) => Coordinate::Param(i + by),
     }
-    if let Some(pattern) = name.strip_prefix("control.") {
-        let layout = model.control_layout();
-        let mut all = Vec::new();
-        for step in 0..steps {
-            let prefix = format!("control[{step}].");
-            all.extend(in_layout(layout, pattern, &prefix, &|i| {
-                Coordinate::Control(step * layout.len() + i)
-            })?);
-        }
-        return Ok(all);
-    }
-    in_layout(model.params_layout(), name, "", &Coordinate::Param)
-}
-
-/// No number has this name, or none with this index.
-fn unknown(model: &Model, name: &str, prefix: &str, error: NameError) -> Invalid {
-    const LIST: &str = "`pullback params FILE` lists all names";
-    let nearest = match error {
-        NameError::Unknown { nearest, .. } => nearest,
-        error => return Invalid::new("name", error.to_string(), LIST),
-    };
-    // The user may have meant a state or a control.
-    let fix = if prefix.is_empty() && model.state_layout().select(name).is_ok() {
-        format!("the initial state is `initial.{name}`")
-    } else if prefix.is_empty() && model.control_layout().select(name).is_ok() {
-        format!("controls are `control.{name}`")
-    } else if nearest.is_empty() {
-        LIST.to_owned()
-    } else {
-        // Controls of a step are called control[3].thruster.force, and all of them control.thruster.force.
-        let prefix = if prefix.starts_with("control[") { "control." } else { prefix };
-        let names: Vec<String> = nearest.iter().map(|near| format!("`{prefix}{near}`")).collect();
-        format!("did you mean {}? {LIST}", names.join(" or "))
-    };
-    Invalid::new("name", format!("nothing that may change is called `{name}`"), fix)
 }
 
 fn start_values(
@@ -267,63 +366,59 @@ fn start_values(
     }
 }
 
-fn number(
-    variable: &Variable,
-    found: Found,
+/// A variable, before its bounds are known.
+struct Described<'a> {
+    name: String,
+    quantity: &'a Quantity,
+    place: Place,
     start: f64,
-    nominal: &Point,
-    size: f64,
-    path: &str,
-) -> Result<Number, Invalid> {
-    // What must be greater than zero stays well away from it, unless the problem says otherwise.
-    let least = if found.quantity.lower == f64::MIN_POSITIVE { 1e-6 * size } else { found.quantity.lower };
-    let lower = variable.lower.unwrap_or(least).max(found.quantity.lower);
-    let upper = variable.upper.unwrap_or(f64::INFINITY).min(found.quantity.upper);
-    // The key of the file that is in the way.
-    let at = |key: &str, what: String, fix: &str| Err(Invalid::new(format!("{path}.{key}"), what, fix));
-    let bound = |too_low: bool| match (too_low, variable.lower, variable.upper) {
-        (true, Some(_), _) => "lower",
-        (false, _, Some(_)) => "upper",
-        (_, _, _) if variable.start.is_some() => "start",
-        (_, _, _) => "name",
-    };
-    if lower > upper {
-        let what = format!("nothing is between {lower:?} and {upper:?} for `{}`", found.name);
-        return at(bound(variable.upper.is_none()), what, "widen the bounds");
+    nominal: f64,
+}
+
+impl Described<'_> {
+    fn number(self, variable: &Variable, size: f64, path: &str) -> Result<Number, Invalid> {
+        let Described { name, quantity, place, start, nominal } = self;
+        // What must be greater than zero stays well away from it, unless the problem says otherwise.
+        let least = if quantity.lower == f64::MIN_POSITIVE { 1e-6 * size } else { quantity.lower };
+        let lower = variable.lower.unwrap_or(least).max(quantity.lower);
+        let upper = variable.upper.unwrap_or(f64::INFINITY).min(quantity.upper);
+        // The key of the file that is in the way.
+        let at = |key: &str, what: String, fix: &str| Err(Invalid::new(format!("{path}.{key}"), what, fix));
+        let bound = |too_low: bool| match (too_low, variable.lower, variable.upper) {
+            (true, Some(_), _) => "lower",
+            (false, _, Some(_)) => "upper",
+            (_, _, _) if variable.start.is_some() => "start",
+            (_, _, _) => "name",
+        };
+        if lower > upper {
+            let what = format!("nothing is between {lower:?} and {upper:?} for `{}`", name);
+            return at(bound(variable.upper.is_none()), what, "widen the bounds");
+        }
+        let inside = match variable.bounds {
+            Keeping::Project => start >= lower && start <= upper,
+            Keeping::Transform => start > lower && start < upper,
+        };
+        if !inside {
+            let strictly = if variable.bounds == Keeping::Transform { "strictly " } else { "" };
+            let what = format!(
+                "the search for `{}` starts at {start:?}, which is not {strictly}{}",
+                name,
+                match (lower, upper) {
+                    (lower, f64::INFINITY) => format!("above {lower:?}"),
+                    (f64::NEG_INFINITY, upper) => format!("below {upper:?}"),
+                    (lower, upper) => format!("between {lower:?} and {upper:?}"),
+                }
+            );
+            let key = if variable.start.is_some() { "start" } else { bound(start <= lower) };
+            return at(key, what, "widen the bounds, or give another `start`");
+        }
+        let map = match variable.bounds {
+            Keeping::Project => Map::Scaled { size },
+            Keeping::Transform => match Transform::within(lower, upper, size) {
+                Ok(transform) => Map::Transformed(transform),
+                Err(error) => return at("bounds", error.to_string(), "give bounds that can be kept"),
+            },
+        };
+        Ok(Number { name, unit: quantity.unit.clone(), place, start, nominal, lower, upper, map })
     }
-    let inside = match variable.bounds {
-        Keeping::Project => start >= lower && start <= upper,
-        Keeping::Transform => start > lower && start < upper,
-    };
-    if !inside {
-        let strictly = if variable.bounds == Keeping::Transform { "strictly " } else { "" };
-        let what = format!(
-            "the search for `{}` starts at {start:?}, which is not {strictly}{}",
-            found.name,
-            match (lower, upper) {
-                (lower, f64::INFINITY) => format!("above {lower:?}"),
-                (f64::NEG_INFINITY, upper) => format!("below {upper:?}"),
-                (lower, upper) => format!("between {lower:?} and {upper:?}"),
-            }
-        );
-        let key = if variable.start.is_some() { "start" } else { bound(start <= lower) };
-        return at(key, what, "widen the bounds, or give another `start`");
-    }
-    let map = match variable.bounds {
-        Keeping::Project => Map::Scaled { size },
-        Keeping::Transform => match Transform::within(lower, upper, size) {
-            Ok(transform) => Map::Transformed(transform),
-            Err(error) => return at("bounds", error.to_string(), "give bounds that can be kept"),
-        },
-    };
-    Ok(Number {
-        nominal: nominal.get(found.coordinate),
-        unit: found.quantity.unit,
-        name: found.name,
-        coordinate: found.coordinate,
-        start,
-        lower,
-        upper,
-        map,
-    })
 }

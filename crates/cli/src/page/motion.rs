@@ -1,10 +1,16 @@
-//! What moves: paths, what was measured, controls, and a playback.
+//! What moves: paths, joints, what was measured, controls, and a playback.
 
+mod seen;
+mod solids;
+
+use anyhow::Result;
 use pullback_report::{Playback, Plot, Section};
+use pullback_scene::robot::JointKind;
 use pullback_scene::{LossKind, LossTerm, Scene, Table, Track};
 use pullback_solve::Problem;
 
 use crate::simulate::Recorded;
+use seen::Seen;
 
 /// More particles than this are not drawn as paths of their own.
 const MOST_PATHS: usize = 12;
@@ -17,24 +23,33 @@ const FLAT: f64 = 1e-3;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Where the particles go, and how that fits what was measured; `before` is the motion where the search started.
-pub fn show(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
+/// Where things go, and how that fits what was measured; `before` is the motion where the search started.
+pub fn show(
+    s: &mut Section,
+    problem: &Problem,
+    before: Option<&Recorded>,
+    recorded: &Recorded,
+) -> Result<()> {
     let scene = &problem.description().scene;
     let losses = &problem.description().losses;
     measured(s, scene, losses, before, recorded);
+    let seen = Seen::new(problem, recorded)?;
+    let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
     let targets = targets(scene, losses);
-    let views = views(recorded);
+    let views = views(&seen);
     for axes in &views {
-        s.plot(&paths(scene, *axes, &targets, before, recorded));
+        s.plot(&paths(scene, *axes, &targets, seen_before.as_ref(), &seen));
     }
-    if views.is_empty() {
-        s.plot(&line(scene, &targets, before, recorded));
+    if views.is_empty() && seen.moves() {
+        s.plot(&line(&targets, seen_before.as_ref(), &seen));
     }
-    if recorded.particles > MOST_PATHS {
-        s.text(&format!("The first {MOST_PATHS} of {} particles.", recorded.particles));
+    if seen.pathed.len() > MOST_PATHS {
+        s.text(&format!("The first {MOST_PATHS} of {} paths.", seen.pathed.len()));
     }
+    joints(s, problem, before, recorded);
     controls(s, problem, recorded);
-    playback(s, scene, targets, recorded);
+    playback(s, scene, targets, seen);
+    Ok(())
 }
 
 /// Measurements, and the motion that should fit them.
@@ -47,7 +62,12 @@ fn measured(
 ) {
     let columns = losses.iter().filter_map(|term| match &term.kind {
         LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
-        LossKind::Position { .. } | LossKind::Velocity { .. } | LossKind::Effort { .. } => None,
+        LossKind::Position { .. }
+        | LossKind::Velocity { .. }
+        | LossKind::PartPosition { .. }
+        | LossKind::PartVelocity { .. }
+        | LossKind::Joint { .. }
+        | LossKind::Effort { .. } => None,
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
     for (data, track) in columns.iter().take(MOST_PLOTS) {
@@ -85,17 +105,24 @@ fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
         LossKind::Position { of, target, .. } => {
             Some((format!("target of {}", scene.particle_name(*of)), *target))
         }
-        LossKind::Velocity { .. } | LossKind::Trajectory { .. } | LossKind::Effort { .. } => None,
+        LossKind::PartPosition { of, target, .. } => {
+            Some((format!("target of {}", scene.part_name(*of)), *target))
+        }
+        LossKind::Velocity { .. }
+        | LossKind::PartVelocity { .. }
+        | LossKind::Joint { .. }
+        | LossKind::Trajectory { .. }
+        | LossKind::Effort { .. } => None,
     };
     losses.iter().filter_map(target).collect()
 }
 
-/// How far the particle that goes furthest goes along each axis [m].
-fn extents(recorded: &Recorded) -> [f64; 3] {
+/// How far the point that goes furthest goes along each axis [m].
+fn extents(seen: &Seen) -> [f64; 3] {
     let mut extents = [0.0_f64; 3];
-    for particle in 0..recorded.particles {
+    for &point in &seen.pathed {
         for (axis, extent) in extents.iter_mut().enumerate() {
-            let along = || recorded.shown().map(|t| recorded.position(t, particle)[axis]);
+            let along = || seen.path(point).map(|x| x[axis]);
             let (least, most) =
                 (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max));
             *extent = extent.max(most - least);
@@ -105,8 +132,8 @@ fn extents(recorded: &Recorded) -> [f64; 3] {
 }
 
 /// The planes in which something is to be seen: from the side, and from above.
-fn views(recorded: &Recorded) -> Vec<[usize; 2]> {
-    let extents = extents(recorded);
+fn views(seen: &Seen) -> Vec<[usize; 2]> {
+    let extents = extents(seen);
     let most = extents.iter().copied().fold(0.0, f64::max);
     let lively = |axis: usize| extents[axis] > FLAT * most;
     let all = [[0, 2], [0, 1], [1, 2]];
@@ -118,21 +145,19 @@ fn paths(
     scene: &Scene,
     axes: [usize; 2],
     targets: &[(String, [f64; 3])],
-    before: Option<&Recorded>,
-    recorded: &Recorded,
+    before: Option<&Seen>,
+    seen: &Seen,
 ) -> Plot {
     let title = if axes[1] == 2 { "Seen from the side" } else { "Seen from above" };
     let name = |axis: usize| format!("{} [m]", AXES[axis]);
     let mut plot = Plot::paths(title).x(name(axes[0])).y(name(axes[1]));
-    let path = |recorded: &Recorded, particle: usize| -> Vec<[f64; 2]> {
-        let point = |t: usize| recorded.position(t, particle);
-        recorded.shown().map(point).map(|p| [p[axes[0]], p[axes[1]]]).collect()
-    };
-    for particle in (0..recorded.particles).take(MOST_PATHS) {
-        let name = scene.particle_name(particle);
-        let now = path(recorded, particle);
-        if let Some(before) = before.filter(|_| recorded.particles <= 3) {
-            let before = path(before, particle);
+    let path =
+        |seen: &Seen, point: usize| seen.path(point).map(|p| [p[axes[0]], p[axes[1]]]).collect::<Vec<_>>();
+    for &point in seen.pathed.iter().take(MOST_PATHS) {
+        let name = &seen.names[point];
+        let now = path(seen, point);
+        if let Some(before) = before.filter(|_| seen.pathed.len() <= 3) {
+            let before = path(before, point);
             // What does not move is drawn once.
             if before != now {
                 plot = plot.path(format!("{name}, before"), &before);
@@ -150,31 +175,60 @@ fn paths(
 }
 
 /// Motion along one line: the coordinate along it over time.
-fn line(
-    scene: &Scene,
-    targets: &[(String, [f64; 3])],
-    before: Option<&Recorded>,
-    recorded: &Recorded,
-) -> Plot {
-    let extents = extents(recorded);
+fn line(targets: &[(String, [f64; 3])], before: Option<&Seen>, seen: &Seen) -> Plot {
+    let extents = extents(seen);
     let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(2);
     let mut plot = Plot::line("Motion").x("time [s]").y(format!("{} [m]", AXES[axis]));
-    let curve = |recorded: &Recorded, particle: usize| -> (Vec<f64>, Vec<f64>) {
-        recorded.shown().map(|t| (recorded.times[t], recorded.position(t, particle)[axis])).unzip()
-    };
-    for particle in (0..recorded.particles).take(MOST_PATHS) {
-        let name = scene.particle_name(particle);
-        let (times, values) = curve(recorded, particle);
-        if let Some(before) = before.filter(|_| recorded.particles <= 3) {
-            let (times, before) = curve(before, particle);
-            if before != values {
-                plot = plot.series(format!("{name}, before"), &times, &before);
+    let curve = |seen: &Seen, point: usize| seen.path(point).map(|p| p[axis]).collect::<Vec<_>>();
+    for &point in seen.pathed.iter().take(MOST_PATHS) {
+        let name = &seen.names[point];
+        let values = curve(seen, point);
+        if let Some(before) = before.filter(|_| seen.pathed.len() <= 3) {
+            let values_before = curve(before, point);
+            if values_before != values {
+                plot = plot.series(format!("{name}, before"), &before.times, &values_before);
             }
         }
-        plot = plot.series(name, &times, &values);
+        plot = plot.series(name, &seen.times, &values);
     }
-    let end = recorded.times.last().copied().unwrap_or(0.0);
+    let end = seen.times.last().copied().unwrap_or(0.0);
     targets.iter().fold(plot, |plot, (name, target)| plot.target(name, [end, target[axis]]))
+}
+
+/// How far hinges turn and slides move.
+fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
+    let (scene, layout) = (&problem.description().scene, problem.model().state_layout());
+    for (kind, title, unit) in
+        [(JointKind::Hinge, "Positions of hinges", "rad"), (JointKind::Slide, "Positions of slides", "m")]
+    {
+        let of_kind = |(r, robot): (usize, &pullback_scene::Robot)| {
+            let joints = robot.joints.iter().enumerate().filter(|(_, joint)| joint.kind == kind);
+            joints.map(|(j, _)| scene.joint_name(r, j)).collect::<Vec<_>>()
+        };
+        let names: Vec<String> = scene.robots.iter().enumerate().flat_map(of_kind).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let mut plot = Plot::line(title).x("time [s]").y(format!("position [{unit}]"));
+        let shown = names.len().min(MOST_PLOTS);
+        for name in &names[..shown] {
+            let Ok(range) = layout.find(&format!("{name}.position")) else { continue };
+            let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
+                recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[range.start])).unzip()
+            };
+            let (times, values) = curve(recorded);
+            if let Some((times, before)) = before.filter(|_| names.len() <= 3).map(curve)
+                && before != values
+            {
+                plot = plot.series(format!("{name}, before"), &times, &before);
+            }
+            plot = plot.series(name, &times, &values);
+        }
+        s.plot(&plot);
+        if names.len() > shown {
+            s.text(&format!("The first {shown} of {}.", names.len()));
+        }
+    }
 }
 
 /// What the actuators do.
@@ -184,7 +238,9 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
         return;
     }
     let layout = problem.model().control_layout();
-    let unit = layout.quantity_of(0).map_or(String::new(), |quantity| format!("force [{}]", quantity.unit));
+    // Controls of actuators are forces; what those of motors are, their gains say.
+    let forces = layout.blocks().iter().all(|block| block.quantity.unit == "N");
+    let unit = if forces { "force [N]" } else { "control" };
     let steps = recorded.controls.len() / n;
     let times = &recorded.times[..steps];
     let mut plot = Plot::line("Controls").x("time [s]").y(unit);
@@ -195,16 +251,19 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     s.plot(&plot);
 }
 
-fn playback(s: &mut Section, scene: &Scene, targets: Vec<(String, [f64; 3])>, recorded: &Recorded) {
-    let frame =
-        |t: usize| (0..recorded.particles).map(|p| recorded.position(t, p).map(|c| c as f32)).collect();
+fn playback(s: &mut Section, scene: &Scene, targets: Vec<(String, [f64; 3])>, seen: Seen) {
+    let springs = scene.springs.iter().flat_map(|springs| springs.ends.clone());
+    let lines = springs.chain(solids::bones(scene, &seen)).collect();
     s.playback(&Playback {
-        times: recorded.shown().map(|t| recorded.times[t]).collect(),
-        positions: recorded.shown().map(frame).collect(),
-        lines: scene.springs.iter().flat_map(|springs| springs.ends.clone()).collect(),
-        ground: scene.ground.map(|ground| ground.height),
+        ground: scene.ground.map(|ground| ground.height).or_else(|| solids::floor(scene)),
+        solids: solids::all(scene),
         targets: targets.into_iter().map(|(_, target)| target).collect(),
-        names: (0..recorded.particles).map(|p| scene.particle_name(p)).collect(),
+        lines,
+        times: seen.times,
+        positions: seen.points,
+        names: seen.names,
+        bodies: seen.bodies,
+        orientations: seen.orientations,
         ..Playback::default()
     });
 }

@@ -55,14 +55,8 @@ fn part<R: Real>(
     let m = mass * moves;
     let r = pose.rotation * center;
     let c = pose.position + r;
-    let about_center = Sym3 {
-        xx: inertia.x,
-        yy: inertia.y,
-        zz: inertia.z,
-        xy: products.x,
-        xz: products.y,
-        yz: products.z,
-    };
+    let about_center =
+        Sym3 { xx: inertia.x, yy: inertia.y, zz: inertia.z, xy: products.x, xz: products.y, yz: products.z };
     let w = transpose_times(pose.rotation, motion.angular);
     let spin = pose.rotation * (about_center * w) * moves;
     let linear = (motion.linear + cross(motion.angular, r)) * m;
@@ -70,7 +64,8 @@ fn part<R: Real>(
         mass: m,
         moment: c * m,
         momentum: Force { torque: spin + cross(c, linear), force: linear },
-        kinetic: 0.5 * dot(motion.linear + cross(motion.angular, r), linear) + 0.5 * dot(motion.angular, spin),
+        kinetic: 0.5 * dot(motion.linear + cross(motion.angular, r), linear)
+            + 0.5 * dot(motion.angular, spin),
     }
 }
 

@@ -167,7 +167,7 @@ impl Operation for Derivatives {
         let mut kept = Kept::carve(tree, false, own);
         let mut m = Memory::carve(tree, &mut scratch);
         let tau = world.values(self.tau);
-        accelerate(tree, world, &self.inputs, &tau, &mut kept, scratch);
+        accelerate(tree, world, &self.inputs, &tau, None, &mut kept, scratch);
         let start = against_gravity(world.values(self.inputs.gravity).get(0));
         gather(tree, &kept, start, &world.values(self.inputs.v), &mut m);
         fill(tree, &kept, &mut m);
@@ -189,22 +189,20 @@ impl Derivatives {
         let (tree, n) = (&*self.tree, self.tree.velocities);
         let out = &self.out;
         let acceleration = world.values(out.acceleration);
-        let blocks = [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
+        let blocks =
+            [world.values(out.by_position), world.values(out.by_velocity), world.values(out.by_force)];
         for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
             if dof.own {
                 acceleration.set(dof.v as usize, *a);
             }
         }
         for i in 0..n {
-            for j in 0..n {
-                for k in 0..3 {
-                    if tree.follows() {
-                        blocks[k].set(i * n + j, m.reduced[i * 3 * n + k * n + j]);
-                    } else {
-                        let at = tree.dofs[i].v as usize * n + tree.dofs[j].v as usize;
-                        blocks[k].set(at, m.rows[i * 3 * n + k * n + j]);
-                    }
-                }
+            let (row, numbers) = match tree.follows() {
+                true => (i, &m.reduced[i * 3 * n..(i + 1) * 3 * n]),
+                false => (tree.dofs[i].v as usize, &m.rows[i * 3 * n..(i + 1) * 3 * n]),
+            };
+            for k in 0..3 {
+                blocks[k].set_all(row * n, &numbers[k * n..(k + 1) * n]);
             }
         }
     }
@@ -289,10 +287,10 @@ fn together(node: &Node, i: usize, j: usize) -> bool {
     }
 }
 
-/// -∂ID/∂q, -∂ID/∂v and the identity, side by side.
+/// -∂ID/∂q, -∂ID/∂v and the identity, side by side. Columns are by velocity, unless joints follow others.
 #[inline(always)]
 fn fill<L: Lane>(tree: &Tree, kept: &Kept<'_, L>, m: &mut Memory<'_, L>) {
-    let (n, k) = (tree.dofs.len(), &kept.kinematics);
+    let (n, k, follows) = (tree.dofs.len(), &kept.kinematics, tree.follows());
     let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
     m.rows.fill(zero);
     for (b, node) in tree.nodes.iter().enumerate() {
@@ -306,21 +304,23 @@ fn fill<L: Lane>(tree: &Tree, kept: &Kept<'_, L>, m: &mut Memory<'_, L>) {
             let by_velocity = composite * m.gamma[j] + turning_times(turning, s.angular);
             let u = composite * s;
             let z = turning_back(turning, s);
+            let column = if follows { j } else { tree.dofs[j].v as usize };
             for &i in &tree.ancestors[tree.row(j)] {
                 let i = i as usize;
                 let with = together(node, i, j);
                 // Column j: all rows on the way to it, itself included.
                 let moved = if with { by_position } else { turned };
-                m.rows[i * 3 * n + j] = -power(k.axes[i], moved);
-                m.rows[i * 3 * n + n + j] = -power(k.axes[i], by_velocity);
+                m.rows[i * 3 * n + column] = -power(k.axes[i], moved);
+                m.rows[i * 3 * n + n + column] = -power(k.axes[i], by_velocity);
                 // Row j: the columns of those before it.
                 if i != j {
                     let (alpha, beta, gamma) = (m.alpha[i], m.beta[i], m.gamma[i]);
-                    m.rows[j * 3 * n + i] = -(power(alpha, u) + dot(z, beta.angular));
-                    m.rows[j * 3 * n + n + i] = -(power(gamma, u) + dot(z, k.axes[i].angular));
+                    let column = if follows { i } else { tree.dofs[i].v as usize };
+                    m.rows[j * 3 * n + column] = -(power(alpha, u) + dot(z, beta.angular));
+                    m.rows[j * 3 * n + n + column] = -(power(gamma, u) + dot(z, k.axes[i].angular));
                 }
             }
-            m.rows[j * 3 * n + 2 * n + j] = one;
+            m.rows[j * 3 * n + 2 * n + column] = one;
         }
     }
 }

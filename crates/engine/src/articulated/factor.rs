@@ -21,11 +21,9 @@ pub(crate) fn factorise<L: Lane>(tree: &Tree, m: &mut [L], inverse: &mut [L]) {
         for k in (0..depth).rev() {
             let factor = this[k] * d;
             let start = tree.rows[ways[k] as usize] as usize;
-            let target = &mut above[start..start + k + 1];
-            let source = &this[..k + 1];
             let minus = -factor;
-            for c in 0..k + 1 {
-                target[c] = minus.mul_add(source[c], target[c]);
+            for (target, source) in above[start..start + k + 1].iter_mut().zip(&this[..k + 1]) {
+                *target = minus.mul_add(*source, *target);
             }
             this[k] = factor;
         }
@@ -40,9 +38,8 @@ pub(crate) fn solve<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
         let row = tree.row(i);
         let (depth, minus) = (row.len() - 1, -x[i]);
         let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
-        for k in 0..depth {
-            let j = ways[k] as usize;
-            x[j] = minus.mul_add(entries[k], x[j]);
+        for (entry, &j) in entries[..depth].iter().zip(ways) {
+            x[j as usize] = minus.mul_add(*entry, x[j as usize]);
         }
         x[i] = x[i] * inverse[i];
     }
@@ -51,8 +48,8 @@ pub(crate) fn solve<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
         let depth = row.len() - 1;
         let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
         let mut sum = x[i];
-        for k in 0..depth {
-            sum = (-entries[k]).mul_add(x[ways[k] as usize], sum);
+        for (entry, &j) in entries[..depth].iter().zip(ways) {
+            sum = (-*entry).mul_add(x[j as usize], sum);
         }
         x[i] = sum;
     }

@@ -11,6 +11,7 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View
 use super::crba::{self, Sums};
 use super::joint::against_gravity;
 use super::kinematics::{Kinematics, down};
+use super::push::Pushes;
 use super::rnea_pullback;
 use super::tree::Tree;
 use super::{Inputs, aba, dense, factor};
@@ -34,11 +35,12 @@ impl Algorithm {
             // What follows other joints is solved for densely.
             _ if tree.follows() => Algorithm::Composite,
             Algorithm::Fastest => {
-                // Multiplications: six for an entry of M, one for each entry above it while factorising; an articulated
-                // inertia takes about 150 more a degree of freedom than a composite one.
+                // Multiplications: six for an entry of M, one for each entry above it while factorising. An articulated
+                // inertia takes about 65 more a degree of freedom than a composite one, as measured: factors along branches
+                // are short loops.
                 let depth = |i: usize| tree.row(i).len();
                 let composite: usize = (0..tree.dofs.len()).map(|i| depth(i) * (8 + depth(i) / 2)).sum();
-                if composite <= 150 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
+                if composite <= 65 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
             }
             Algorithm::Composite | Algorithm::Articulated => self,
         }
@@ -51,6 +53,7 @@ pub(crate) struct ForwardDynamics {
     articulated: bool,
     inputs: Inputs,
     tau: Buffer<f64>,
+    pushes: Option<Pushes>,
     acceleration: Buffer<f64>,
     memory: Memory,
 }
@@ -107,7 +110,14 @@ impl<'a, L: Lane> Kept<'a, L> {
     /// Forces on velocities become accelerations of degrees of freedom: with G for what follows, G (Gᵀ M G)⁻¹ x. `given` are by
     /// velocity, minus what `less` says by degree of freedom; the result is by degree of freedom.
     #[inline(always)]
-    fn solve(&self, tree: &Tree, given: &View<'_, f64, L>, less: Option<&[L]>, x: &mut [L], scratch: &mut [L]) {
+    fn solve(
+        &self,
+        tree: &Tree,
+        given: &View<'_, f64, L>,
+        less: Option<&[L]>,
+        x: &mut [L],
+        scratch: &mut [L],
+    ) {
         if let Factor::Dense(_, l) = &self.factor {
             let n = tree.velocities;
             let reduced = &mut scratch[..n];
@@ -172,6 +182,7 @@ pub(crate) fn accelerate<L: Lane>(
     world: &World<'_, L>,
     inputs: &Inputs,
     tau: &View<'_, f64, L>,
+    pushes: Option<&Pushes>,
     kept: &mut Kept<'_, L>,
     scratch: &mut [L],
 ) {
@@ -184,6 +195,9 @@ pub(crate) fn accelerate<L: Lane>(
     down::<L, false>(tree, &x, start, &mut kept.kinematics);
     crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
     let k = &kept.kinematics;
+    if let Some(pushes) = pushes {
+        pushes.values(world).apply(k.poses, sums.forces);
+    }
     match &mut kept.factor {
         Factor::Branches(m) => {
             crba::up(tree, k, &armature, &mut sums, m, bias);
@@ -212,13 +226,13 @@ impl ForwardDynamics {
         name: &str,
         (tree, algorithm): (&Arc<Tree>, Algorithm),
         inputs: Inputs,
-        tau: Buffer<f64>,
+        (tau, pushes): (Buffer<f64>, Option<Pushes>),
     ) -> Buffer<f64> {
         let tree = tree.clone();
         let articulated = algorithm.chosen(&tree) == Algorithm::Articulated;
         let acceleration = p.computed::<f64>(name, tree.velocities());
         let memory = p.memory(&format!("{name}, kept"), Kept::<f64>::numbers(&tree, articulated));
-        p.operation(ForwardDynamics { tree, articulated, inputs, tau, acceleration, memory });
+        p.operation(ForwardDynamics { tree, articulated, inputs, tau, pushes, acceleration, memory });
         acceleration
     }
 }
@@ -230,6 +244,7 @@ impl Operation for ForwardDynamics {
     fn reads(&self) -> Vec<BufferUse> {
         let mut reads = self.inputs.reads();
         reads.push(self.tau.into());
+        reads.extend(self.pushes.iter().flat_map(Pushes::reads));
         reads
     }
     fn writes(&self) -> Vec<BufferUse> {
@@ -251,7 +266,7 @@ impl Operation for ForwardDynamics {
         let (tau, out) = (world.values(self.tau), world.values(self.acceleration));
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = Kept::carve(tree, self.articulated, memory);
-        accelerate(tree, world, &self.inputs, &tau, &mut kept, scratch);
+        accelerate(tree, world, &self.inputs, &tau, self.pushes.as_ref(), &mut kept, scratch);
         for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
             if dof.own {
                 out.set(dof.v as usize, *a);
@@ -265,6 +280,10 @@ impl Operation for ForwardDynamics {
         let (x, bars) = (inputs.configuration(world), inputs.bars(world));
         let start = against_gravity(world.values(inputs.gravity).get(0));
         let (tau_bar, out_bar) = (world.bars(self.tau), world.bars(self.acceleration));
+        let pushes = match &self.pushes {
+            Some(pushes) => Some((pushes.values(world), pushes.bars(world))),
+            None => None,
+        };
         let kept = Kept::carve(tree, self.articulated, world.memory);
         let mut scratch = &mut *world.scratch;
         let w = carve::<f64, L>(&mut scratch, tree.dofs.len());
@@ -277,6 +296,7 @@ impl Operation for ForwardDynamics {
             *w = -*w;
         }
         let directions = (&*w, &*kept.acceleration);
-        rnea_pullback::pull(tree, &x, &kept.kinematics, kept.inertias, start, directions, &mut sums, &bars);
+        let (k, inertias) = (&kept.kinematics, &*kept.inertias);
+        rnea_pullback::pull(tree, &x, k, inertias, start, directions, pushes, &mut sums, &bars);
     }
 }

@@ -137,7 +137,8 @@ impl Operation for InverseDynamics {
             w[i] = out_bar.get(dof.v as usize) * L::from_f64(dof.scale);
         }
         let directions = (&*w, &*kept.acceleration);
-        rnea_pullback::pull(tree, &x, &kept.kinematics, kept.inertias, start, directions, &mut sums, &bars);
+        let (k, inertias) = (&kept.kinematics, &*kept.inertias);
+        rnea_pullback::pull(tree, &x, k, inertias, start, directions, None, &mut sums, &bars);
         // M w: what A_bar has summed up behind each joint.
         for (n, node) in tree.nodes.iter().enumerate() {
             let d = node.dof as usize;

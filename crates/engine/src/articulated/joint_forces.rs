@@ -22,7 +22,7 @@ fn spring<R: Real>(q: R, k: R, rest: R) -> R {
 }
 
 /// How far inside a limit the ramp has become a line [rad or m].
-const RAMP: f64 = 0.01;
+pub(super) const RAMP: f64 = 0.01;
 
 /// Beyond a range: k r(d) and a damper c v r'(d), with the depth d and a ramp r whose slope grows from 0 to 1 over the
 /// first hundredth: d² / 2w, then d - w/2.
@@ -31,6 +31,15 @@ fn limits<R: Real>(q: R, v: R, lower: R, upper: R, k: R, c: R) -> R {
     let (r0, s0) = ramp(lower - q);
     let (r1, s1) = ramp(q - upper);
     k * (r0 - r1) - c * v * (s0 + s1)
+}
+
+/// The energy of a limit of unit stiffness: the integral of the ramp, d³ / 6w, then (d - w/2)² / 2 + w² / 24.
+pub(crate) fn limit_energy(q: f64, lower: f64, upper: f64) -> f64 {
+    let depth = (lower - q).max(q - upper).max(0.0);
+    match depth < RAMP {
+        true => depth.powi(3) / (6.0 * RAMP),
+        false => 0.5 * (depth - 0.5 * RAMP).powi(2) + RAMP * RAMP / 24.0,
+    }
 }
 
 #[kernel]

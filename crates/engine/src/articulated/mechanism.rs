@@ -12,6 +12,7 @@ use super::centroid::{Centroid, Masses, Whole};
 use super::derivatives::{Derivatives, Jacobians};
 use super::forward_dynamics::{Algorithm, ForwardDynamics};
 use super::inverse_dynamics::InverseDynamics;
+use super::push::Pushes;
 use super::tree::WORLD;
 use super::{Inputs, Prepared, Robot, Slots};
 use crate::error::Error;
@@ -22,6 +23,8 @@ use crate::step::{declare_all, ranges};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
     Forward(Algorithm),
+    /// Forward dynamics with forces on bodies.
+    Pushed,
     Inverse,
     Jacobians,
     Bodies,
@@ -40,6 +43,7 @@ struct Runner<S: Scalar> {
     jacobians: Option<Jacobians>,
     moving: Option<Moving>,
     whole: Option<Buffer<Whole>>,
+    pushes: Option<Pushes>,
     /// Params of bodies that are read as they are, by key.
     given: Vec<(BufferUse, &'static str)>,
     prepared: Vec<(BufferUse, usize)>,
@@ -126,7 +130,7 @@ impl<S: Scalar> Mechanism<S> {
         let mut p = Program::builder();
         let mut slots = HashMap::new();
         let raw = declare_all(&mut p, &layout, &mut slots, true);
-        let made = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
         let prepared = made.uses(&p);
         made.output(&mut p);
         let mut mechanism = Mechanism {
@@ -218,11 +222,23 @@ impl<S: Scalar> Mechanism<S> {
         let inputs = Inputs { q, v, placements, inertias, armature, gravity };
         let still = matches!(task, Task::Bodies | Task::Whole);
         let acting = (!still).then(|| p.input::<f64>("acting", tree.velocities()));
-        let (mut out, mut jacobians, mut moving, mut whole) = (None, None, None, None);
+        let (mut out, mut jacobians, mut moving, mut whole, mut pushes) = (None, None, None, None, None);
         let mut given = Vec::new();
         match (task, acting) {
             (Task::Forward(algorithm), Some(tau)) => {
-                out = Some(ForwardDynamics::add(&mut p, "acceleration", (&tree, algorithm), inputs, tau));
+                let acting = (tau, None);
+                out = Some(ForwardDynamics::add(&mut p, "acceleration", (&tree, algorithm), inputs, acting));
+            }
+            (Task::Pushed, Some(tau)) => {
+                let nodes = tree.node_of_body.iter().enumerate().filter(|(_, n)| **n != WORLD);
+                let on: Vec<(usize, usize)> = nodes.map(|(b, n)| (b, *n as usize)).collect();
+                let force = p.input("push", on.len());
+                let torque = p.input("push torque", on.len());
+                let by = Pushes { on, force, torque, in_node: prepared.bodies };
+                pushes = Some(by.clone());
+                let acting = (tau, Some(by));
+                let algorithm = (&tree, Algorithm::Fastest);
+                out = Some(ForwardDynamics::add(&mut p, "acceleration", algorithm, inputs, acting));
             }
             (Task::Inverse, Some(a)) => out = Some(InverseDynamics::add(&mut p, "force", &tree, inputs, a)),
             (Task::Jacobians, Some(tau)) => {
@@ -268,8 +284,21 @@ impl<S: Scalar> Mechanism<S> {
             1 => program.workspace(self.options),
             n => program.batch(n, self.options),
         };
-        let runner =
-            Runner { workspace, q, v, acting, out, jacobians, moving, whole, given, prepared, armature, gravity };
+        let runner = Runner {
+            workspace,
+            q,
+            v,
+            acting,
+            out,
+            jacobians,
+            moving,
+            whole,
+            pushes,
+            given,
+            prepared,
+            armature,
+            gravity,
+        };
         self.runners.push((task, runner));
         self.give_params(self.runners.len() - 1)?;
         Ok(self.runners.len() - 1)
@@ -372,6 +401,56 @@ impl Mechanism<f64> {
         let mut out = vec![0.0; self.robot.tree.velocities() * self.worlds];
         self.inverse_dynamics_into((q, v, a), &mut out)?;
         Ok(out)
+    }
+
+    /// [`Mechanism::forward_dynamics`] with a force on every body, in world axes: [N] and [N·m] at the body's origin; of one
+    /// world.
+    pub fn forward_dynamics_pushed(
+        &mut self,
+        (q, v, tau): (&[f64], &[f64], &[f64]),
+        pushes: &[Force],
+    ) -> Result<Vec<f64>, Error> {
+        let k = self.push(pushes)?;
+        self.run(Task::Pushed, q, v, tau)?;
+        let mut out = vec![0.0; self.robot.tree.velocities()];
+        if let Some(buffer) = self.runners[k].1.out {
+            self.read(k, buffer, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// Cotangents of everything that [`Mechanism::forward_dynamics_pushed`] depends on, and of the forces on bodies.
+    pub fn forward_dynamics_pushed_pullback(
+        &mut self,
+        (q, v, tau): (&[f64], &[f64], &[f64]),
+        pushes: &[Force],
+        a_bar: &[f64],
+    ) -> Result<(DynamicsBars, Vec<Force>), Error> {
+        let k = self.push(pushes)?;
+        let bars = self.bars(Task::Pushed, (q, v, tau), a_bar)?;
+        let runner = &self.runners[k].1;
+        let mut push_bars = vec![Force::default(); pushes.len()];
+        if let Some(by) = &runner.pushes {
+            let (forces, torques) = (runner.workspace.bars(by.force), runner.workspace.bars(by.torque));
+            for (i, (b, _)) in by.on.iter().enumerate() {
+                push_bars[*b] = Force { torque: torques[i], force: forces[i] };
+            }
+        }
+        Ok((bars, push_bars))
+    }
+
+    /// Sets the forces on bodies.
+    fn push(&mut self, pushes: &[Force]) -> Result<usize, Error> {
+        length("forces on bodies", pushes, self.robot.tree.node_of_body.len())?;
+        let k = self.runner(Task::Pushed)?;
+        let runner = &mut self.runners[k].1;
+        if let Some(by) = &runner.pushes {
+            let forces: Vec<Vec3> = by.on.iter().map(|(b, _)| pushes[*b].force).collect();
+            let torques: Vec<Vec3> = by.on.iter().map(|(b, _)| pushes[*b].torque).collect();
+            runner.workspace.write(by.force, &forces)?;
+            runner.workspace.write(by.torque, &torques)?;
+        }
+        Ok(k)
     }
 
     /// The mass matrix, row by row, of one world: forces that unit accelerations take.

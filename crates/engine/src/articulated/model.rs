@@ -7,10 +7,13 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::robot::{self, JointKind, Transmission};
 
+use super::centroid::Masses;
 use super::joint_forces::{JointForces, Line, Motors, Passive, Place, Tendons};
+use super::log_cholesky::{self, LogCholesky};
 use super::manifold::Manifold;
 use super::prepare::{Given, Prepare, Prepared};
-use super::tree::Tree;
+use super::push::Pushes;
+use super::tree::{Tree, WORLD};
 use super::{Algorithm, ForwardDynamics, Inputs};
 use crate::error::Error;
 use crate::force::{AnyNumber, Number, Slot};
@@ -36,6 +39,15 @@ impl Robot {
     /// From its description.
     pub fn new(description: &robot::Robot) -> Result<Robot, Error> {
         let tree = Arc::new(Tree::new(description)?);
+        if description.consistent {
+            for body in &description.bodies {
+                LogCholesky::of(&body.inertial).ok_or_else(|| Error::Scheme {
+                    what: "the inertia of a body with log-Cholesky params",
+                    found: body.name.clone(),
+                    wanted: "a body with mass whose inertia some distribution of mass in space has",
+                })?;
+            }
+        }
         let manifold = Arc::new(Manifold::new(&tree));
         Ok(Robot { description: Arc::new(description.clone()), tree, manifold })
     }
@@ -233,35 +245,8 @@ impl Robot {
         let any = |f: &dyn Fn(&robot::Joint) -> bool| d.joints.iter().any(f);
         let rotation =
             Quantity { space: Space::Rotation, ..Quantity::new("1", "how the body is turned in its parent") };
-        let mut blocks = vec![
-            self.block(
-                "mass",
-                "mass",
-                bodies(),
-                each(&|b| vec![b.inertial.mass]),
-                Quantity::new("kg", "mass of the body").at_least(0.0),
-            ),
-            self.block(
-                "center",
-                "center",
-                bodies(),
-                each(&|b| b.inertial.center.to_vec()),
-                Quantity::new("m", "centre of mass, in the body's frame"),
-            ),
-            self.block(
-                "inertia",
-                "inertia",
-                bodies(),
-                each(&|b| b.inertial.inertia[..3].to_vec()),
-                Quantity::new("kg·m²", "inertia about the centre of mass: xx, yy, zz"),
-            ),
-            self.block(
-                "products",
-                "products",
-                bodies(),
-                each(&|b| b.inertial.inertia[3..].to_vec()),
-                Quantity::new("kg·m²", "inertia about the centre of mass: xy, xz, yz"),
-            ),
+        let mut blocks = self.inertial_params();
+        blocks.extend([
             self.block(
                 "placement",
                 "placement",
@@ -305,7 +290,7 @@ impl Robot {
                 of(&|j| vec![j.damping]),
                 Quantity::new("N·m·s/rad or N·s/m", "force against the velocity").at_least(0.0),
             ),
-        ];
+        ]);
         if any(&|j| j.friction != 0.0) {
             let force = Quantity::new("N·m or N", "dry friction").at_least(0.0);
             let width =
@@ -400,8 +385,60 @@ impl Robot {
         blocks.into_iter().flatten().collect()
     }
 
+    /// Mass, centre and inertia of bodies, or what they are made of.
+    fn inertial_params(&self) -> Vec<Option<Block>> {
+        let d = &self.description;
+        let bodies = || d.bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>();
+        let each = |f: &dyn Fn(&robot::Body) -> Vec<f64>| d.bodies.iter().flat_map(f).collect::<Vec<_>>();
+        let center = self.block(
+            "center",
+            "center",
+            bodies(),
+            each(&|b| b.inertial.center.to_vec()),
+            Quantity::new("m", "centre of mass, in the body's frame"),
+        );
+        if d.consistent {
+            let of = |f: &dyn Fn(LogCholesky) -> Vec<f64>| {
+                each(&|b| f(LogCholesky::of(&b.inertial).unwrap_or_default()))
+            };
+            let block = |field: &str, values, doc: &str| {
+                self.block(field, field, bodies(), values, Quantity::new("1", doc))
+            };
+            return vec![
+                block("log_mass", of(&|l| vec![l.log_mass]), "half the logarithm of the mass in kg"),
+                center,
+                block("stretch", of(&|l| l.stretch.to_vec()), "logarithms of how far the mass reaches"),
+                block("shear", of(&|l| l.shear.to_vec()), "how that is sheared [m]: xy, yz, xz"),
+            ];
+        }
+        vec![
+            self.block(
+                "mass",
+                "mass",
+                bodies(),
+                each(&|b| vec![b.inertial.mass]),
+                Quantity::new("kg", "mass of the body").at_least(0.0),
+            ),
+            center,
+            self.block(
+                "inertia",
+                "inertia",
+                bodies(),
+                each(&|b| b.inertial.inertia[..3].to_vec()),
+                Quantity::new("kg·m²", "inertia about the centre of mass: xx, yy, zz"),
+            ),
+            self.block(
+                "products",
+                "products",
+                bodies(),
+                each(&|b| b.inertial.inertia[3..].to_vec()),
+                Quantity::new("kg·m²", "inertia about the centre of mass: xy, xz, yz"),
+            ),
+        ]
+    }
+
     /// Joints with limits that push back.
-    fn limited(&self) -> Vec<(usize, &robot::Joint)> {
+    pub(crate) fn limited(&self) -> Vec<(usize, &robot::Joint)> {
         let mut joints = self.joints(&[JointKind::Hinge, JointKind::Slide]);
         joints.retain(|(_, j)| j.range.is_some() && (j.limit.stiffness != 0.0 || j.limit.damping != 0.0));
         joints
@@ -423,23 +460,48 @@ impl Robot {
         let start = |i: usize| d.start.controls.get(i).copied().unwrap_or(0.0);
         let values = (0..d.motors.len()).map(start).collect();
         let quantity = Quantity::new("-", "control of the motor");
-        self.block("control", "control", names, values, quantity).into_iter().collect()
+        let pushed: Vec<&str> = d.pushed.iter().map(|b| d.bodies[*b].name.as_str()).collect();
+        let still = vec![0.0; 3 * pushed.len()];
+        let force = Quantity::new("N", "force on the body, at its origin, in world axes");
+        let torque = Quantity::new("N·m", "torque on the body, in world axes");
+        let blocks = [
+            self.block("control", "control", names, values, quantity),
+            self.block("push", "force", pushed.clone(), still.clone(), force),
+            self.block("push torque", "torque", pushed, still, torque),
+        ];
+        blocks.into_iter().flatten().collect()
     }
 
     /// Adds what depends on params alone.
-    pub(crate) fn prepare(&self, p: &mut Builder, params: &Slots) -> Result<Prepared, Error> {
+    pub(crate) fn prepare(&self, p: &mut Builder, params: &Slots<'_>) -> Result<(Prepared, Masses), Error> {
         let d = &self.description;
+        let masses = self.masses(p, params)?;
+        let Masses { mass, center, inertia, products } = masses;
         let given = Given {
-            mass: params.get(d, "mass")?,
-            center: params.get(d, "center")?,
-            inertia: params.get(d, "inertia")?,
-            products: params.get(d, "products")?,
+            mass,
+            center,
+            inertia,
+            products,
             position: params.get(d, "placement")?,
             orientation: params.get(d, "placement orientation")?,
             anchor: params.get(d, "anchor")?,
             axis: params.get(d, "axis")?,
         };
-        Ok(Prepare::add(p, &d.name, d, &self.tree, given))
+        Ok((Prepare::add(p, &d.name, d, &self.tree, given), masses))
+    }
+
+    /// Mass, centre and inertia of its bodies.
+    fn masses(&self, p: &mut Builder, params: &Slots<'_>) -> Result<Masses, Error> {
+        let d = &self.description;
+        let center = params.get(d, "center")?;
+        if !d.consistent {
+            let (mass, inertia) = (params.get(d, "mass")?, params.get(d, "inertia")?);
+            return Ok(Masses { mass, center, inertia, products: params.get(d, "products")? });
+        }
+        let (log_mass, stretch) = (params.get(d, "log_mass")?, params.get(d, "stretch")?);
+        let shear = params.get(d, "shear")?;
+        let (mass, inertia, products) = log_cholesky::add(p, &d.name, log_mass, stretch, shear);
+        Ok(Masses { mass, center, inertia, products })
     }
 
     /// Adds its accelerations at positions `q` and velocities `v`; `name` makes names that no other evaluation has.
@@ -453,7 +515,18 @@ impl Robot {
         (q, v): (Buffer<f64>, Buffer<f64>),
     ) -> Result<Buffer<f64>, Error> {
         let d = &self.description;
-        let (params, _) = slots;
+        let (params, controls) = slots;
+        let mut pushes = None;
+        if let Some(force) = controls.find(d, "push")? {
+            let nodes = d.pushed.iter().map(|&b| (b, self.tree.node_of_body[b])).collect::<Vec<_>>();
+            if let Some((b, _)) = nodes.iter().find(|(_, n)| *n == WORLD) {
+                let (what, found) = ("a pushed body", d.bodies[*b].name.clone());
+                return Err(Error::Scheme { what, found, wanted: "a body that moves" });
+            }
+            let on = nodes.into_iter().map(|(b, n)| (b, n as usize)).collect();
+            let torque = controls.get(d, "push torque")?;
+            pushes = Some(Pushes { on, force, torque, in_node: prepared.bodies });
+        }
         let tau = self.joint_forces(p, name, slots, (q, v))?;
         let inputs = Inputs {
             q,
@@ -464,7 +537,7 @@ impl Robot {
             gravity,
         };
         let name = name(&format!("{} acceleration", d.name));
-        Ok(ForwardDynamics::add(p, &name, (&self.tree, Algorithm::Fastest), inputs, tau))
+        Ok(ForwardDynamics::add(p, &name, (&self.tree, Algorithm::Fastest), inputs, (tau, pushes)))
     }
 
     fn joint_forces(
@@ -548,7 +621,8 @@ impl Robot {
 
     fn line(&self, joints: &[(usize, f64)]) -> Line {
         let places = self.tree.places();
-        let entry = |&(j, c): &(usize, f64)| (Some(places[j].position), places[j].velocity, c * self.scale(j));
+        let entry =
+            |&(j, c): &(usize, f64)| (Some(places[j].position), places[j].velocity, c * self.scale(j));
         let free = [f64::NEG_INFINITY, f64::INFINITY];
         Line { joints: joints.iter().map(entry).collect(), control_range: free, force_range: free }
     }

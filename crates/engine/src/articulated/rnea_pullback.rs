@@ -10,7 +10,8 @@
 //! - Ξ = -(V ×* V_bar + A ×* A_bar + W ×* F),
 //!
 //! and gives those of the joint's position (s · Ξ) and of its placement. V_bar includes what the joint's own
-//! velocity does to A: V_bar += v s ×* A_bar; its v_bar = s · V_bar + (V × s) · A_bar.
+//! velocity does to A: V_bar += v s ×* A_bar; its v_bar = s · V_bar + (V × s) · A_bar. Forces from outside keep their
+//! directions in the world: what they would have done by turning is taken off again (`push.rs`).
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, View, carve};
@@ -18,6 +19,7 @@ use pullback_scene::robot::JointKind;
 
 use super::joint::{along, carried, placement_bar, quat_bar};
 use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, rate, spread, vector};
+use super::push::Pushing;
 use super::tree::{Node, Tree, WORLD};
 
 /// Where cotangents go.
@@ -38,11 +40,13 @@ pub(crate) struct Sums<'a, L: Lane> {
     v_bar: &'a mut [Force<L>],
     pub a_bar: &'a mut [Force<L>],
     force: &'a mut [Force<L>],
+    /// Torques by which pushes do not turn with their bodies.
+    turned: &'a mut [Vec3<L>],
 }
 
 impl<'a, L: Lane> Sums<'a, L> {
     pub fn numbers(tree: &Tree) -> usize {
-        tree.nodes.len() * (2 * Motion::<f64>::LEN + 3 * Force::<f64>::LEN)
+        tree.nodes.len() * (2 * Motion::<f64>::LEN + 3 * Force::<f64>::LEN + Vec3::<f64>::LEN)
     }
 
     #[inline(always)]
@@ -54,6 +58,7 @@ impl<'a, L: Lane> Sums<'a, L> {
             v_bar: carve::<Force, L>(scratch, n),
             a_bar: carve::<Force, L>(scratch, n),
             force: carve::<Force, L>(scratch, n),
+            turned: carve::<Vec3, L>(scratch, n),
         }
     }
 }
@@ -125,6 +130,7 @@ struct Behind<L> {
     v_bar: Force<L>,
     a_bar: Force<L>,
     force: Force<L>,
+    turned: Vec3<L>,
 }
 
 /// Adds to all cotangents. `w` and `a` are of degrees of freedom; the accelerations of `k` are without `a`.
@@ -136,6 +142,7 @@ pub(crate) fn pull<L: Lane>(
     inertias: &[Inertia<L>],
     start: Motion<L>,
     (w, a): (&[L], &[L]),
+    pushes: Option<(Pushing<'_, L>, Pushing<'_, L>)>,
     sums: &mut Sums<'_, L>,
     bars: &Bars<'_, L>,
 ) {
@@ -155,6 +162,11 @@ pub(crate) fn pull<L: Lane>(
             (sums.a_bar[n], sums.v_bar[n], sums.force[n]) = (none, none, none);
         }
     }
+    sums.turned.fill(no_motion().linear);
+    if let Some((values, bars)) = &pushes {
+        values.apply(k.poses, sums.force);
+        values.pull(bars, k.poses, sums.w, sums.turned);
+    }
     let mut gravity_bar = no_motion::<L>().linear;
     for (n, node) in tree.nodes.iter().enumerate().rev() {
         let (above, before) = match node.parent {
@@ -164,7 +176,8 @@ pub(crate) fn pull<L: Lane>(
                 (k.poses[p], Before { v: k.velocities[p], a: sums.a[p], w: sums.w[p] })
             }
         };
-        let behind = Behind { v_bar: sums.v_bar[n], a_bar: sums.a_bar[n], force: sums.force[n] };
+        let (v_bar, a_bar) = (sums.v_bar[n], sums.a_bar[n]);
+        let behind = Behind { v_bar, a_bar, force: sums.force[n], turned: sums.turned[n] };
         for i in node.dof as usize..node.dof as usize + node.kind.velocities() {
             bars.armature.add(node.joint as usize, w[i] * a[i]);
         }
@@ -181,6 +194,7 @@ pub(crate) fn pull<L: Lane>(
                 sums.v_bar[p] = sums.v_bar[p] + behind.v_bar;
                 sums.a_bar[p] = sums.a_bar[p] + behind.a_bar;
                 sums.force[p] = sums.force[p] + behind.force;
+                sums.turned[p] = sums.turned[p] + behind.turned;
             }
         }
     }
@@ -237,7 +251,9 @@ fn joint<L: Lane>(
 
 #[inline(always)]
 fn moved<L: Lane>(before: &Before<L>, behind: &Behind<L>) -> Force<L> {
-    moved_bar(before.v, before.a, before.w, behind.v_bar, behind.a_bar, behind.force)
+    let mut xi = moved_bar(before.v, before.a, before.w, behind.v_bar, behind.a_bar, behind.force);
+    xi.torque = xi.torque + behind.turned;
+    xi
 }
 
 /// Three axes at once, none of which carries the others.

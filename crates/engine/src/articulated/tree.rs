@@ -113,7 +113,13 @@ impl Tree {
         Ok(tree)
     }
 
-    fn add(&mut self, joint: usize, kind: JointKind, parent: u32, (scale, shift, own): (f64, f64, bool)) -> u32 {
+    fn add(
+        &mut self,
+        joint: usize,
+        kind: JointKind,
+        parent: u32,
+        (scale, shift, own): (f64, f64, bool),
+    ) -> u32 {
         let place = self.places[joint];
         let dof = self.dofs.len() as u32;
         let mut above = match parent {

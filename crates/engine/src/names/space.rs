@@ -66,6 +66,30 @@ impl Space {
             }
         }
     }
+
+    /// The rate of a stored value that moves along a tangent: (∂retract/∂tangent) tangent.
+    pub fn push_tangent(self, value: &[f64], tangent: &[f64], rate: &mut [f64]) {
+        match self {
+            Space::Flat => rate.copy_from_slice(tangent),
+            Space::Rotation => {
+                let half = [0.0, 0.5 * tangent[0], 0.5 * tangent[1], 0.5 * tangent[2]];
+                rate.copy_from_slice(&multiply([value[0], value[1], value[2], value[3]], half));
+            }
+        }
+    }
+
+    /// The tangent along which a stored value moves at a rate: the inverse of [`Space::push_tangent`].
+    pub fn tangent_of(self, value: &[f64], rate: &[f64], tangent: &mut [f64]) {
+        match self {
+            Space::Flat => tangent.copy_from_slice(rate),
+            Space::Rotation => {
+                let square: f64 = value.iter().map(|x| x * x).sum();
+                let inverse = [value[0], -value[1], -value[2], -value[3]].map(|x| 2.0 * x / square);
+                let turn = multiply(inverse, [rate[0], rate[1], rate[2], rate[3]]);
+                tangent.copy_from_slice(&turn[1..]);
+            }
+        }
+    }
 }
 
 fn multiply(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {

@@ -132,6 +132,7 @@ pub fn worlds() -> Vec<World> {
         world("a chain", false, robot(robots::chain("arm", &[Hinge, Ball, Slide, Hinge]))),
         world("a free joint below a hinge", false, robot(robots::chain("arm", &[Hinge, Free]))),
         world("a tree", false, robot(robots::tree())),
+        world("pushed bodies, consistent inertia", false, robot(robots::pushed())),
         world("joints that follow others", false, robot(robots::gripper())),
         world("what acts on joints", false, robot(robots::arm())),
         world(

@@ -118,6 +118,15 @@ pub fn gripper() -> Robot {
     gripper
 }
 
+/// A tree with forces from outside on two bodies, and inertia by log-Cholesky params.
+pub fn pushed() -> Robot {
+    let mut pushed = tree();
+    // The shin, and the hat, which is welded to the head.
+    pushed.pushed = vec![2, 6];
+    pushed.consistent = true;
+    pushed
+}
+
 /// An arm with everything that acts on joints.
 pub fn arm() -> Robot {
     use JointKind::{Ball, Hinge, Slide};

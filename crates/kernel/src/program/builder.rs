@@ -485,7 +485,8 @@ impl Builder {
         for stage in &self.stages {
             let info = stage.info();
             for port in info.inputs.iter().chain(&info.outputs) {
-                if matches!(port.reach, Reach::At(_)) {
+                // Values that are not read in order lie together.
+                if matches!(port.reach, Reach::At(_)) || (port.reach == Reach::ByHand && port.numbers > 1) {
                     self.buffers[port.buffer].gathered = true;
                 }
             }

@@ -10,7 +10,7 @@ use super::pool::Part;
 use crate::patterns::port::{PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
 use crate::scalar::Real;
 use crate::scalar::lanes::{Driver, Lane, Width};
-use crate::{Value, With, numbers, numbers_mut};
+use crate::{Argument, Value, With, numbers, numbers_mut};
 
 /// An operation written by hand, for what no pattern should express: a sparse or dense solve, an iteration.
 ///
@@ -79,7 +79,7 @@ pub struct View<'a, T: Value, L: Lane> {
     array: *mut L::Element,
     layout: Layout,
     len: usize,
-    ty: PhantomData<(&'a L, fn() -> T)>,
+    ty: PhantomData<(&'a L, T)>,
 }
 
 impl<T: Value, L: Lane> Clone for View<'_, T, L> {
@@ -122,6 +122,26 @@ impl<T: Value, L: Lane> View<'_, T, L> {
     pub fn set(&self, i: usize, value: With<T, L>) {
         // SAFETY: as above.
         unsafe { store_side_by_side::<T, L>(self.at(i), self.layout.stride, value) }
+    }
+
+    /// Sets numbers from value `i` on: of a buffer of numbers that the operation writes.
+    #[inline(always)]
+    pub fn set_all(&self, i: usize, numbers: &[L])
+    where
+        T: Value + Argument<With<L> = L>,
+    {
+        assert!(i + numbers.len() <= self.len, "values that the buffer does not have");
+        // SAFETY: the values are in the buffer; alone in an arena, numbers lie side by side.
+        unsafe {
+            if L::WIDTH == 1 && self.layout.step() == Some(1) {
+                let target = self.array.add(self.layout.at(i)).cast::<L>();
+                std::ptr::copy_nonoverlapping(numbers.as_ptr(), target, numbers.len());
+                return;
+            }
+            for (k, number) in numbers.iter().enumerate() {
+                number.store(self.array.add(self.layout.at(i + k)));
+            }
+        }
     }
 
     /// Adds to value `i`: to the cotangent of a buffer that the operation reads.

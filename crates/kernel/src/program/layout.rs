@@ -31,6 +31,16 @@ impl Layout {
     pub fn at(&self, e: usize) -> usize {
         self.offset + (e >> self.shift) * self.row + (e & ((1 << self.shift) - 1))
     }
+
+    /// How far values of one number are apart.
+    #[inline(always)]
+    pub fn step(&self) -> Option<usize> {
+        match self.shift {
+            0 => Some(self.row),
+            _ if self.row == BLOCK => Some(1),
+            _ => None,
+        }
+    }
 }
 
 /// How many numbers of the arena a buffer takes.

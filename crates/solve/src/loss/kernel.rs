@@ -1,4 +1,4 @@
-//! A loss that is a kernel of a particle's position and velocity.
+//! A loss that is a kernel of the position and velocity of a particle, or of a loose body.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,8 @@ use pullback_engine::rollout::{Bars, Loss, Moment};
 use pullback_kernel::prelude::*;
 use pullback_scene::When;
 
-/// The sum of a kernel f(position, velocity) of one particle over some moments, times a weight.
+/// The sum of a kernel f(position, velocity) of one particle, or of the origin of a loose body, over some moments, times
+/// a weight.
 ///
 /// ```
 /// use pullback_kernel::prelude::*;
@@ -28,21 +29,26 @@ use pullback_scene::When;
 /// # Ok::<(), pullback_engine::Error>(())
 /// ```
 pub struct KernelLoss<K> {
-    particle: usize,
+    /// Where its position and its velocity begin in a state.
+    numbers: [usize; 2],
     at: When,
     weight: f64,
     kernel: PhantomData<fn() -> K>,
 }
 
 impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> KernelLoss<K> {
-    /// Of the particle with this name, at these moments, with this weight. `Always` is after every step, times dt.
-    pub fn new(model: &Model, particle: &str, at: When, weight: f64) -> Result<Self, NameError> {
-        let position = model.state_layout().find(&format!("{particle}.position"))?;
-        if position.len() != 3 {
-            let name = particle.to_owned();
-            return Err(NameError::Length { name, wanted: 3, found: position.len() });
-        }
-        Ok(KernelLoss { particle: position.start / 3, at, weight, kernel: PhantomData })
+    /// Of the particle or loose body with this name, at these moments, with this weight. `Always` is after every step,
+    /// times dt.
+    pub fn new(model: &Model, name: &str, at: When, weight: f64) -> Result<Self, NameError> {
+        let find = |what: &str| {
+            let found = model.state_layout().find(&format!("{name}.{what}"))?;
+            match found.len() {
+                3 => Ok(found.start),
+                found => Err(NameError::Length { name: name.to_owned(), wanted: 3, found }),
+            }
+        };
+        let numbers = [find("position")?, find("velocity")?];
+        Ok(KernelLoss { numbers, at, weight, kernel: PhantomData })
     }
 
     fn arguments(&self, moment: &Moment<'_>) -> (Vec3, Vec3) {
@@ -50,7 +56,7 @@ impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> KernelLoss<K> {
             let numbers = moment.state.get(at..at + 3).unwrap_or(&[0.0; 3]);
             Vec3 { x: numbers[0], y: numbers[1], z: numbers[2] }
         };
-        (vector(3 * self.particle), vector(moment.state.len() / 2 + 3 * self.particle))
+        (vector(self.numbers[0]), vector(self.numbers[1]))
     }
 
     /// How much it counts at a moment.
@@ -80,8 +86,7 @@ impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> Loss for KernelLoss<K> {
             return;
         }
         let (x_bar, v_bar) = K::pullback::<f64>(self.arguments(moment), factor);
-        let half = bars.state.len() / 2;
-        for (at, bar) in [(3 * self.particle, x_bar), (half + 3 * self.particle, v_bar)] {
+        for (at, bar) in self.numbers.into_iter().zip([x_bar, v_bar]) {
             if let Some(numbers) = bars.state.get_mut(at..at + 3) {
                 numbers.iter_mut().zip([bar.x, bar.y, bar.z]).for_each(|(sum, bar)| *sum += bar);
             }

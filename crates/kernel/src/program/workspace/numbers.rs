@@ -92,7 +92,16 @@ impl<S: Scalar> Workspace<S> {
 
     fn get_numbers(&self, id: usize, world: usize, bars: bool, numbers: &mut [S]) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
-        for (e, value) in numbers.chunks_exact_mut(self.program.inner.buffers[id].numbers).enumerate() {
+        let count = self.program.inner.buffers[id].numbers;
+        if let (1, Some(step)) = (count, layout.step()) {
+            let from = array.wrapping_add(layout.offset);
+            for (e, number) in numbers.iter_mut().enumerate() {
+                // SAFETY: a number of the buffer.
+                *number = unsafe { from.add(e * step).read() };
+            }
+            return Ok(());
+        }
+        for (e, value) in numbers.chunks_exact_mut(count).enumerate() {
             let from = array.wrapping_add(layout.at(e));
             for (c, number) in value.iter_mut().enumerate() {
                 // SAFETY: a number of the buffer.
@@ -110,7 +119,16 @@ impl<S: Scalar> Workspace<S> {
         bars: bool,
     ) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
-        for (e, value) in numbers.chunks_exact(self.program.inner.buffers[id].numbers).enumerate() {
+        let count = self.program.inner.buffers[id].numbers;
+        if let (1, Some(step)) = (count, layout.step()) {
+            let to = array.wrapping_add(layout.offset);
+            for (e, number) in numbers.iter().enumerate() {
+                // SAFETY: a number of the buffer.
+                unsafe { to.add(e * step).write(*number) };
+            }
+            return Ok(());
+        }
+        for (e, value) in numbers.chunks_exact(count).enumerate() {
             let to = array.wrapping_add(layout.at(e));
             for (c, number) in value.iter().enumerate() {
                 // SAFETY: a number of the buffer.

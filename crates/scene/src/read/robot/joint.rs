@@ -77,7 +77,7 @@ fn read(node: &Node<'_>, robot: &Robot) -> Result<Joint, Invalid> {
         anchor: table.optional("anchor", |it| it.vector())?.unwrap_or_default(),
         reference: number("reference")?.unwrap_or(0.0),
         range: table.optional("range", |it| it.array("a list of two numbers"))?,
-        limit: limit(&table)?,
+        limit: limit_of(&table)?,
         armature: number("armature")?.unwrap_or(0.0),
         damping: number("damping")?.unwrap_or(0.0),
         friction: number("friction")?.unwrap_or(0.0),
@@ -90,12 +90,16 @@ fn read(node: &Node<'_>, robot: &Robot) -> Result<Joint, Invalid> {
 }
 
 /// How a range is kept.
-fn limit(table: &Table<'_>) -> Result<Limit, Invalid> {
+fn limit_of(table: &Table<'_>) -> Result<Limit, Invalid> {
     if !table.has("range") {
         table.refuse("a joint without `range`", &["limit"])?;
         return Ok(Limit::default());
     }
-    let node = table.need("limit")?;
+    limit(&table.need("limit")?)
+}
+
+/// `{ stiffness, damping }`
+pub(super) fn limit(node: &Node<'_>) -> Result<Limit, Invalid> {
     let table = node.table(LIMIT_KEYS)?;
     Ok(Limit {
         stiffness: table.need("stiffness")?.number()?,

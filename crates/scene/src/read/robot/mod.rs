@@ -13,7 +13,7 @@ use super::shape;
 use crate::check;
 use crate::error::{Error, Invalid};
 use crate::names;
-use crate::robot::{Base, Body, Frame, Load, Robot, Shape};
+use crate::robot::{Base, Body, Frame, Joint, Limit, Load, Robot, Shape};
 use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::words;
@@ -30,6 +30,9 @@ const KEYS: Keys = &[
     ("positions", "positions = { elbow = 0.5 }"),
     ("velocities", "velocities = { elbow = 0.1 }"),
     ("controls", "controls = { motor = 1.0 }"),
+    ("limit", "limit = { stiffness = 100, damping = 1 }"),
+    ("pushed", "pushed = [\"hand\"]"),
+    ("consistent", "consistent = true"),
     ("bodies", "[[robots.bodies]]"),
     ("joints", "[[robots.joints]]"),
     ("tendons", "[[robots.tendons]]"),
@@ -97,6 +100,13 @@ pub(super) fn read(
     robot.shapes.extend(table.sections("shapes", |node| shape_of(node, &robot))?);
     robot.place(&shape::placement(&table)?);
     start::read(&table, &mut robot)?;
+    if let Some(limit) = table.optional("limit", joint::limit)? {
+        let bare = |joint: &&mut Joint| joint.range.is_some() && joint.limit == Limit::default();
+        robot.joints.iter_mut().filter(bare).for_each(|joint| joint.limit = limit);
+    }
+    let pushed = table.optional("pushed", |it| it.items("a list of bodies", |it| body_of(it, &robot)))?;
+    robot.pushed = pushed.unwrap_or_default();
+    robot.consistent = table.optional("consistent", |it| it.yes())?.unwrap_or(false);
     check::robot(&robot, simulation.steps).map_err(|invalid| {
         let path = format!("{}.{}", node.path(), in_file(&invalid.path, before, table.has("file")));
         invalid.at(path)

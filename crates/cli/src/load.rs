@@ -1,0 +1,151 @@
+//! From a file to a problem: a scene, or a robot alone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use pullback_scene as scene;
+use pullback_scene::robot::{Base, Load};
+
+use crate::folder::Refused;
+
+/// How the file of a robot is read.
+#[derive(Args)]
+pub struct Reading {
+    /// Leave out what is not supported in a robot's file, with warnings
+    #[arg(long)]
+    lenient: bool,
+    /// A further folder that a robot's file may name files in
+    #[arg(long, value_name = "FOLDER")]
+    allow: Vec<PathBuf>,
+    /// Where a package of a robot's file is
+    #[arg(long, value_name = "NAME=FOLDER", value_parser = package)]
+    package: Vec<(String, PathBuf)>,
+    /// How the robot of a robot's file stands in the world; by default as the file says
+    #[arg(long, value_enum)]
+    base: Option<Stands>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Stands {
+    /// It can move freely
+    Free,
+    /// Its root stays where it is
+    Fixed,
+}
+
+/// How long a robot alone is simulated [s], and the time step where its file gives none [s].
+const DURATION: f64 = 2.0;
+const DT: f64 = 1e-3;
+/// More steps than this are no two seconds of anyone's robot.
+const MOST_STEPS: f64 = 1e7;
+
+fn package(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, folder)) if !name.is_empty() && !folder.is_empty() => {
+            Ok((name.to_owned(), folder.into()))
+        }
+        _ => Err("write NAME=FOLDER".into()),
+    }
+}
+
+/// The scene of a file, or the robot of one, as a problem in which nothing may change. Warnings go to stderr.
+pub fn simulation(file: &Path, reading: &Reading) -> Result<scene::Problem> {
+    let (scene, source) = if is_robot(file) { robot(file, reading)? } else { scene_of(file, reading)? };
+    warn(&scene);
+    Ok(scene::Problem {
+        scene,
+        variables: Vec::new(),
+        losses: Vec::new(),
+        optimiser: scene::Optimiser::default(),
+        source,
+    })
+}
+
+/// The problem of a file. Warnings go to stderr.
+pub fn problem(file: &Path) -> Result<scene::Problem> {
+    if is_robot(file) {
+        let what = "a robot alone is no problem: nothing may change, and nothing is to be reached";
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let fix = format!(
+            "name it in a problem, with `file = \"{name}\"` in a section `[[robots]]`; or `pullback simulate` it"
+        );
+        return Err(Refused::new(file, what, fix).into());
+    }
+    let problem = scene::Problem::load(file)?;
+    warn(&problem.scene);
+    Ok(problem)
+}
+
+/// URDF and MJCF.
+fn is_robot(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end.eq_ignore_ascii_case("urdf") || end.eq_ignore_ascii_case("xml"))
+}
+
+fn warn(scene: &scene::Scene) {
+    scene.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+}
+
+fn scene_of(file: &Path, reading: &Reading) -> Result<(scene::Scene, scene::Source)> {
+    let given = [
+        (reading.lenient, "--lenient", "write `lenient = true` in the section `[[robots]]`"),
+        (!reading.allow.is_empty(), "--allow", "write `allow = [\"FOLDER\"]` in the section `[[robots]]`"),
+        (!reading.package.is_empty(), "--package", "put the package beside the robot's file"),
+        (reading.base.is_some(), "--base", "write `base = \"free\"` in the section `[[robots]]`"),
+    ];
+    if let Some((_, option, fix)) = given.into_iter().find(|(given, ..)| *given) {
+        let what = format!("`{option}` is for files of robots, and this is a scene");
+        return Err(Refused::new(file, what, fix.to_owned()).into());
+    }
+    let source = scene::Source::read(file)?;
+    Ok((scene::Scene::from_source(&source)?, source))
+}
+
+/// A robot alone in a world with the gravity and the time step of its file.
+fn robot(file: &Path, reading: &Reading) -> Result<(scene::Scene, scene::Source)> {
+    let load = Load {
+        lenient: reading.lenient,
+        allow: reading.allow.clone(),
+        packages: reading.package.clone(),
+        base: match reading.base {
+            None => Base::AsWritten,
+            Some(Stands::Free) => Base::Free,
+            Some(Stands::Fixed) => Base::Fixed,
+        },
+        ..Load::default()
+    };
+    let scene::robot::Loaded { mut robot, warnings } = scene::Robot::load(file, &load)?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    robot.name = plain(&robot.name);
+    let options = robot.options;
+    let dt = options.dt.filter(|dt| *dt > 0.0 && DURATION / dt <= MOST_STEPS).unwrap_or(DT);
+    let mut all = scene::Scene {
+        name,
+        robots: vec![robot],
+        simulation: scene::Simulation {
+            dt,
+            steps: ((DURATION / dt).round() as usize).max(1),
+            ..scene::Simulation::default()
+        },
+        warnings,
+        ..scene::Scene::default()
+    };
+    if let Some(gravity) = options.gravity {
+        all.world.gravity = gravity;
+    }
+    // The file stands for errors of what is checked now; it has no keys of scenes.
+    let source = scene::Source::new("", file);
+    all.check().map_err(|invalid| source.attach(invalid))?;
+    Ok((all, source))
+}
+
+/// The name of a robot as names are written in scenes.
+fn plain(name: &str) -> String {
+    let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(legal).collect();
+    match name.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() || first == '_' => name,
+        Some(_) => format!("_{name}"),
+        None => "robot".into(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Forces and torques on bodies from outside, in world axes, at the origins of the bodies.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{BufferUse, Lane, View, World};
+
+/// Which bodies are pushed, and by what.
+#[derive(Clone, Debug)]
+pub(crate) struct Pushes {
+    /// (body, node).
+    pub on: Vec<(usize, usize)>,
+    pub force: Buffer<Vec3>,
+    pub torque: Buffer<Vec3>,
+    /// Of each body: its frame in the frame of its node.
+    pub in_node: Buffer<Pose>,
+}
+
+/// The same in a world.
+#[derive(Clone, Copy)]
+pub(crate) struct Pushing<'a, L: Lane> {
+    pub on: &'a [(usize, usize)],
+    force: View<'a, Vec3, L>,
+    torque: View<'a, Vec3, L>,
+    in_node: View<'a, Pose, L>,
+}
+
+/// The force about the tree's origin, of a force and a torque at a body's origin.
+#[kernel]
+fn about_origin<R: Real>(node: Pose<R>, in_node: Vec3<R>, force: Vec3<R>, torque: Vec3<R>) -> Force<R> {
+    let point = node.rotation * in_node + node.position;
+    Force { torque: torque + cross(point, force), force }
+}
+
+/// With W the motion of the body in the direction of the pullback, seen at the point: the cotangents of force, torque and
+/// the point in the node's frame; and the torque by which world axes do not turn with the body.
+#[kernel]
+fn push_bars<R: Real>(
+    node: Pose<R>,
+    in_node: Vec3<R>,
+    force: Vec3<R>,
+    torque: Vec3<R>,
+    w: Motion<R>,
+) -> (Vec3<R>, Vec3<R>, Vec3<R>, Vec3<R>) {
+    let point = node.rotation * in_node + node.position;
+    let seen = w.linear + cross(w.angular, point);
+    let point_bar = transpose_times(node.rotation, cross(w.angular, force));
+    (-seen, -w.angular, point_bar, cross(torque, w.angular) + cross(force, seen))
+}
+
+impl Pushes {
+    pub fn reads(&self) -> Vec<BufferUse> {
+        vec![self.force.into(), self.torque.into(), self.in_node.into()]
+    }
+
+    #[inline(always)]
+    pub fn values<'a, L: Lane>(&'a self, world: &World<'a, L>) -> Pushing<'a, L> {
+        Pushing {
+            on: &self.on,
+            force: world.values(self.force),
+            torque: world.values(self.torque),
+            in_node: world.values(self.in_node),
+        }
+    }
+
+    #[inline(always)]
+    pub fn bars<'a, L: Lane>(&'a self, world: &World<'a, L>) -> Pushing<'a, L> {
+        Pushing {
+            on: &self.on,
+            force: world.bars(self.force),
+            torque: world.bars(self.torque),
+            in_node: world.bars(self.in_node),
+        }
+    }
+}
+
+impl<L: Lane> Pushing<'_, L> {
+    /// Takes the pushes off the forces that the bodies' motions take.
+    #[inline(always)]
+    pub fn apply(&self, poses: &[Pose<L>], forces: &mut [Force<L>]) {
+        for (k, &(b, n)) in self.on.iter().enumerate() {
+            let at = self.in_node.get(b).position;
+            forces[n] = forces[n] - about_origin(poses[n], at, self.force.get(k), self.torque.get(k));
+        }
+    }
+
+    /// Adds to the cotangents of the pushes, and to the torques by which they do not turn with their nodes.
+    #[inline(always)]
+    pub fn pull(&self, bars: &Pushing<'_, L>, poses: &[Pose<L>], w: &[Motion<L>], turned: &mut [Vec3<L>]) {
+        for (k, &(b, n)) in self.on.iter().enumerate() {
+            let at = self.in_node.get(b).position;
+            let (force, torque) = (self.force.get(k), self.torque.get(k));
+            let (force_bar, torque_bar, point_bar, turn) = push_bars(poses[n], at, force, torque, w[n]);
+            bars.force.add(k, force_bar);
+            bars.torque.add(k, torque_bar);
+            let mut pose_bar: Pose<L> = super::kinematics::zero();
+            pose_bar.position = point_bar;
+            bars.in_node.add(b, pose_bar);
+            turned[n] = turned[n] + turn;
+        }
+    }
+}

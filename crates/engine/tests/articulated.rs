@@ -1,0 +1,207 @@
+//! Robots in worlds and on their own: linearised steps, forces on bodies, inertia that stays consistent, energy.
+
+mod common;
+
+use common::{robots, worlds};
+use pullback_engine::articulated::{LogCholesky, Mechanism};
+use pullback_engine::{Energy, Integrator, Model, Options, Rollout, Scheme, Start, State, Step};
+use pullback_kernel::prelude::*;
+use pullback_scene::Scene;
+use pullback_scene::robot::{Inertial, Robot};
+
+fn model(robot: Robot) -> Model {
+    Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a model")
+}
+
+/// One step.
+fn next(rollout: &mut Rollout, states: &[f64], controls: &[f64], params: &[f64]) -> Vec<f64> {
+    let mut last = Vec::new();
+    let start = Start { states, controls, params };
+    rollout.watch(&start, |moment| last = moment.state.to_vec()).expect("a step");
+    last
+}
+
+/// A and B against differences on the manifold, of every world with a robot, for every integrator.
+#[test]
+fn steps_are_linearised_in_the_tangent_space() {
+    let robots = |world: &common::World| !world.model.robots().is_empty();
+    for world in worlds().into_iter().filter(robots) {
+        let integrators = Integrator::ALL.into_iter().filter(|i| *i != Integrator::ReversibleVerlet);
+        for integrator in integrators {
+            let model = &world.model;
+            let step = Step::new(model, Scheme::new(integrator, 0.01)).expect("a step");
+            let (state, control, params) = (model.state(), model.controls(1), model.params());
+            let found = step.linearise(0, state.values(), &control, params.values()).expect("A and B");
+            let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+            let h = 1e-5;
+            let layout = model.state_layout();
+            let reached = State::from_values(layout, found.next.clone()).expect("a state");
+            let difference = |to: Vec<f64>| {
+                reached.difference(&State::from_values(layout, to).expect("a state")).expect("a tangent")
+            };
+            let scale = found.a.iter().chain(&found.b).fold(1.0, |most: f64, x| most.max(x.abs()));
+            let see = |column: usize, matrix: &[f64], width: usize, ends: [Vec<f64>; 2]| {
+                let [plus, minus] = ends.map(difference);
+                for i in 0..found.states {
+                    let wanted = (plus[i] - minus[i]) / (2.0 * h);
+                    let entry = matrix[i * width + column];
+                    let name = format!("{} with {}: ({i}, {column})", world.name, integrator.name());
+                    assert!((entry - wanted).abs() < 1e-7 * scale, "{name}: {entry} {wanted}");
+                }
+            };
+            for j in 0..found.states {
+                let ends = [h, -h].map(|h| {
+                    let mut moved = state.clone();
+                    let mut tangent = vec![0.0; found.states];
+                    tangent[j] = h;
+                    moved.retract(&tangent).expect("moved");
+                    next(&mut rollout, moved.values(), &control, params.values())
+                });
+                see(j, &found.a, found.states, ends);
+            }
+            for j in 0..found.controls {
+                let ends = [h, -h].map(|h| {
+                    let mut control = control.clone();
+                    control[j] += h;
+                    next(&mut rollout, state.values(), &control, params.values())
+                });
+                see(j, &found.b, found.controls, ends);
+            }
+        }
+    }
+}
+
+fn some(n: usize, salt: f64) -> Vec<f64> {
+    (0..n).map(|i| (1.3 * i as f64 + salt).sin()).collect()
+}
+
+/// Forces on bodies are worth Jᵀ f on joints; and their pullback against differences.
+#[test]
+fn bodies_can_be_pushed() {
+    let robot = robots::tree();
+    let mut mechanism = Mechanism::<f64>::new(&robot).expect("a mechanism");
+    let start = mechanism.robot().clone();
+    let (q, v) = (start.positions_of(&robot.start.positions), start.velocities_of(&robot.start.velocities));
+    let n = v.len();
+    let tau = some(n, 0.2);
+    let vector = |i: usize, salt: f64| {
+        let x = some(3, salt + i as f64);
+        vec3(x[0], x[1], x[2])
+    };
+    let pushes: Vec<Force> =
+        (0..robot.bodies.len()).map(|i| Force { torque: vector(i, 0.4), force: vector(i, 1.9) }).collect();
+    let mut joints = tau.clone();
+    for (b, push) in pushes.iter().enumerate() {
+        let j = mechanism.body_jacobian(&q, b).expect("a Jacobian");
+        let f = [push.force.x, push.force.y, push.force.z, push.torque.x, push.torque.y, push.torque.z];
+        (0..n).for_each(|i| joints[i] += (0..6).map(|k| j[k * n + i] * f[k]).sum::<f64>());
+    }
+    let wanted = mechanism.forward_dynamics(&q, &v, &joints).expect("FD");
+    let found = mechanism.forward_dynamics_pushed((&q, &v, &tau), &pushes).expect("FD");
+    for (a, b) in found.iter().zip(&wanted) {
+        assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{found:?}\n{wanted:?}");
+    }
+
+    let weights = some(n, 3.0);
+    let (bars, push_bars) =
+        mechanism.forward_dynamics_pushed_pullback((&q, &v, &tau), &pushes, &weights).expect("bars");
+    let mut value = |q: &[f64], pushes: &[Force]| -> f64 {
+        let a = mechanism.forward_dynamics_pushed((q, &v, &tau), pushes).expect("FD");
+        a.iter().zip(&weights).map(|(a, w)| a * w).sum()
+    };
+    let h = 1e-5;
+    for i in 0..q.len() {
+        let mut at = |h: f64| {
+            let mut q = q.clone();
+            q[i] += h;
+            value(&q, &pushes)
+        };
+        let wanted = (at(h) - at(-h)) / (2.0 * h);
+        let scale = 1.0 + wanted.abs();
+        assert!((bars.positions[i] - wanted).abs() < 1e-6 * scale, "q {i}: {} {wanted}", bars.positions[i]);
+    }
+    for b in 0..pushes.len() {
+        for k in 0..6 {
+            let mut at = |h: f64| {
+                let mut pushes = pushes.clone();
+                let Force { torque, force } = &mut pushes[b];
+                *[&mut force.x, &mut force.y, &mut force.z, &mut torque.x, &mut torque.y, &mut torque.z]
+                    [k] += h;
+                value(&q, &pushes)
+            };
+            let wanted = (at(h) - at(-h)) / (2.0 * h);
+            let Force { torque, force } = push_bars[b];
+            let found = [force.x, force.y, force.z, torque.x, torque.y, torque.z][k];
+            assert!((found - wanted).abs() < 1e-7 * (1.0 + wanted.abs()), "push {b} {k}: {found} {wanted}");
+        }
+    }
+}
+
+/// The params of log-Cholesky give the same motion, and any numbers for them a possible body.
+#[test]
+fn consistent_inertia_is_the_same_inertia() {
+    let plain = robots::tree();
+    let consistent = Robot { consistent: true, ..plain.clone() };
+    let scheme = Scheme::new(Integrator::RungeKutta4, 0.01);
+    let run = |robot: Robot| {
+        let model = model(robot);
+        let step = Step::new(&model, scheme).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+        next(&mut rollout, model.state().values(), &[], model.params().values())
+    };
+    for (a, b) in run(plain).iter().zip(&run(consistent)) {
+        assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+    }
+    let of = |inertia: [f64; 6]| LogCholesky::of(&Inertial { mass: 2.0, center: [0.0; 3], inertia });
+    assert!(of([0.1, 0.2, 0.25, 0.0, 0.0, 0.0]).is_some());
+    // One moment is larger than both others together; a point; a rod.
+    assert!(of([0.1, 0.2, 0.35, 0.0, 0.0, 0.0]).is_none());
+    assert!(of([0.0; 6]).is_none());
+    assert!(of([0.1, 0.1, 0.0, 0.0, 0.0, 0.0]).is_none());
+}
+
+/// Without dampers and motors the energy of a robot with springs and limits stays: to the order of RK4.
+#[test]
+fn energy_is_kept() {
+    let mut arm = robots::arm();
+    arm.motors.clear();
+    for joint in &mut arm.joints {
+        (joint.damping, joint.friction, joint.limit.damping) = (0.0, 0.0, 0.0);
+    }
+    arm.tendons.iter_mut().for_each(|tendon| tendon.damping = 0.0);
+    let model = model(arm.clone());
+    let mut energy = Energy::new(&model).expect("energy");
+    assert!(energy.is_conserved());
+    let (state, params) = (model.state(), model.params());
+    let (kinetic, potential) = energy.of(state.values(), params.values()).expect("energy");
+    let first = kinetic + potential;
+    let mut worst = [0.0f64; 2];
+    for (k, dt) in [2e-3, 1e-3].into_iter().enumerate() {
+        let step = Step::new(&model, Scheme::new(Integrator::RungeKutta4, dt)).expect("a step");
+        let steps = (0.4 / dt) as usize;
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
+        let start = Start { states: state.values(), controls: &[], params: params.values() };
+        let mut changed = 0.0f64;
+        let mut moved = 0.0f64;
+        rollout
+            .watch(&start, |moment| {
+                let (t, v) = energy.of(moment.state, params.values()).expect("energy");
+                worst[k] = worst[k].max((t + v - first).abs());
+                changed = changed.max((t - kinetic).abs());
+                moved = moved.max((v - potential).abs());
+            })
+            .expect("a rollout");
+        assert!(changed > 0.5 && moved > 0.5, "nothing happens: {changed} {moved}");
+    }
+    // Limits are smooth once only, so that the order is less than 4 where they begin.
+    assert!(worst[0] < 1e-4 && worst[1] < 0.3 * worst[0], "{worst:?}");
+
+    // On its own it has the same energy, but for springs.
+    let mut mechanism = Mechanism::<f64>::new(&arm).expect("a mechanism");
+    let n = model.positions();
+    let (alone, _) = mechanism.energy(&state.values()[..n], &state.values()[n..]).expect("energy");
+    assert!((alone - kinetic).abs() < 1e-12 * kinetic, "{alone} {kinetic}");
+
+    let damped = self::model(robots::arm());
+    assert!(!Energy::new(&damped).expect("energy").is_conserved());
+}

@@ -159,39 +159,39 @@ impl Robot {
         dofs.iter().map(place).collect()
     }
 
+    /// A length that is a sum over hinges and slides.
     fn line(&self, joints: &[(usize, f64)]) -> Line {
         let places = self.tree.places();
-        let entry =
-            |&(j, c): &(usize, f64)| (Some(places[j].position), places[j].velocity, c * self.scale(j));
         let free = [f64::NEG_INFINITY, f64::INFINITY];
-        Line { joints: joints.iter().map(entry).collect(), control_range: free, force_range: free }
+        let mut line = Line { joints: Vec::new(), offset: 0.0, control_range: free, force_range: free };
+        for &(j, coefficient) in joints {
+            let (scale, offset) = self.followed(j);
+            line.joints.push((Some(places[j].position), places[j].velocity, coefficient * scale));
+            line.offset += coefficient * offset;
+        }
+        line
     }
 
-    /// How much a joint moves with the position that it has: 1, unless it follows another.
-    fn scale(&self, joint: usize) -> f64 {
-        self.tree.nodes.iter().find(|node| node.joint as usize == joint).map_or(1.0, |node| node.scale)
+    /// A joint's position is scale · q + offset: (1, 0), unless it follows another.
+    fn followed(&self, joint: usize) -> (f64, f64) {
+        let node = self.tree.nodes.iter().find(|node| node.joint as usize == joint);
+        node.map_or((1.0, 0.0), |node| (node.scale, node.shift + self.description.joints[joint].reference))
     }
 
     fn motor_line(&self, motor: &robot::Motor) -> Line {
-        let free = [f64::NEG_INFINITY, f64::INFINITY];
-        let places = self.tree.places();
-        let joints = match &motor.transmission {
-            Transmission::Tendon { tendon, .. } => {
-                self.line(&self.description.tendons[*tendon].joints).joints
-            }
-            Transmission::Joint { joint, gear } if gear.len() == 1 => {
-                vec![(Some(places[*joint].position), places[*joint].velocity, self.scale(*joint))]
-            }
+        let line = match &motor.transmission {
+            Transmission::Tendon { tendon, .. } => self.line(&self.description.tendons[*tendon].joints),
+            Transmission::Joint { joint, gear } if gear.len() == 1 => self.line(&[(*joint, 1.0)]),
             // The length of a ball or free joint is zero, as far as motors see it.
             Transmission::Joint { joint, gear } => {
-                let place = &places[*joint];
+                let place = &self.tree.places()[*joint];
                 let at = |k: usize| if k < 3 { place.velocity + k } else { place.angular_velocity + k - 3 };
-                gear.iter().enumerate().filter(|(_, g)| **g != 0.0).map(|(k, g)| (None, at(k), *g)).collect()
+                let turned = gear.iter().enumerate().filter(|(_, g)| **g != 0.0);
+                Line { joints: turned.map(|(k, g)| (None, at(k), *g)).collect(), ..self.line(&[]) }
             }
         };
-        let (control_range, force_range) =
-            (motor.control_range.unwrap_or(free), motor.force_range.unwrap_or(free));
-        Line { joints, control_range, force_range }
+        let control_range = motor.control_range.unwrap_or(line.control_range);
+        Line { control_range, force_range: motor.force_range.unwrap_or(line.force_range), ..line }
     }
 }
 

@@ -21,11 +21,13 @@ mod log_cholesky;
 mod manifold;
 mod mechanism;
 mod model;
+mod params;
 mod prepare;
 mod push;
 mod rnea_pullback;
 mod tree;
 mod watch;
+mod wiring;
 
 pub use centroid::Centroid;
 pub use forward_dynamics::Algorithm;
@@ -41,9 +43,9 @@ pub(crate) use energy::RobotEnergy;
 pub(crate) use forward_dynamics::ForwardDynamics;
 use kinematics::Configuration;
 pub(crate) use manifold::{Combine, Manifold, Normalise, Rates, Retract};
-pub(crate) use model::Slots;
 pub(crate) use prepare::Prepared;
 use rnea_pullback::Bars;
+pub(crate) use wiring::Slots;
 
 /// The buffers that the operations of a robot read.
 #[derive(Clone, Copy, Debug)]

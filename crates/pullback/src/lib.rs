@@ -172,6 +172,8 @@ mod pages {
     pub struct Readme;
     #[doc = include_str!("../../../docs/scenes.md")]
     pub struct Scenes;
+    #[doc = include_str!("../../../docs/articulated.md")]
+    pub struct Articulated;
     #[doc = include_str!("../../../docs/models.md")]
     pub struct Models;
     #[doc = include_str!("../../../docs/steps.md")]

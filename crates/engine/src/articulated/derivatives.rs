@@ -248,10 +248,13 @@ fn gather<L: Lane>(
         // A free joint moves in two stages.
         let stages = if node.kind == JointKind::Free { 2 } else { 1 };
         let per_stage = node.kind.velocities() / stages;
-        for _ in 0..stages {
+        for stage in 0..stages {
             let (mut after, mut next) = (v, a);
+            // The observer of a free root moves along with it.
+            let along_with = stages == 2 && stage == 0 && node.is_root();
             for i in first..first + per_stage {
-                let (s, rate) = (k.axes[i], rate(&tree.dofs[i], rates));
+                let s = k.axes[i];
+                let rate = if along_with { L::from_f64(0.0) } else { rate(&tree.dofs[i], rates) };
                 after = along(after, s, rate);
                 next = carried(along(next, s, kept.acceleration[i]), v, s, rate);
             }

@@ -119,6 +119,8 @@ pub(crate) struct Passive {
 pub(crate) struct Line {
     /// (position or none, velocity, coefficient).
     pub joints: Vec<(Option<usize>, usize, f64)>,
+    /// Its length when these are zero: of joints that follow others.
+    pub offset: f64,
     pub control_range: [f64; 2],
     pub force_range: [f64; 2],
 }
@@ -166,7 +168,7 @@ pub(crate) struct JointForces {
 /// Length and rate of a line.
 #[inline(always)]
 fn measure<L: Lane>(line: &Line, q: &View<'_, f64, L>, v: &View<'_, f64, L>, gear: L) -> (L, L) {
-    let (mut length, mut rate) = (L::from_f64(0.0), L::from_f64(0.0));
+    let (mut length, mut rate) = (L::from_f64(line.offset), L::from_f64(0.0));
     for &(position, velocity, coefficient) in &line.joints {
         let coefficient = L::from_f64(coefficient);
         if let Some(position) = position {

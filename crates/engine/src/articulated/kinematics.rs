@@ -1,7 +1,8 @@
 //! Forward kinematics: poses, axes, velocities and accelerations, from the roots to the leaves (RBDA table 5.1).
 //!
-//! Everything is in world axes. Where `ABSOLUTE` is false, it is about the root of its tree, so that dynamics is as
-//! accurate far from the world's origin as near it; where it is true, about the world's origin.
+//! Everything is in world axes. Where `ABSOLUTE` is false, it is about the root of its tree, and seen by an observer who
+//! moves along with a free root (dynamics is the same for him), so that it is as accurate for what is far away or fast; where it is
+//! true, about the world's origin, at rest.
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, View, carve};
@@ -154,7 +155,9 @@ pub(crate) fn down<L: Lane, const ABSOLUTE: bool>(
             JointKind::Free => {
                 let frame = above.rotation * placement.rotation;
                 let slides = [moving(frame.x), moving(frame.y), moving(frame.z)];
-                let moved = three(axes, slides, vector(&x.v, node.v), from);
+                let along =
+                    if !ABSOLUTE && node.is_root() { no_motion().linear } else { vector(&x.v, node.v) };
+                let moved = three(axes, slides, along, from);
                 three(&mut axes[3..], turnings(&pose), vector(&x.v, node.spin), moved)
             }
         };

@@ -233,14 +233,22 @@ fn joint<L: Lane>(
             // The rotation comes after the translation: its motions before are those of the moving origin.
             let mut middle = before;
             for i in d..d + 3 {
-                let (s, rate) = (k.axes[i], x.v.get(tree.dofs[i].v as usize));
-                middle.v = along(middle.v, s, rate);
-                middle.a = carried(along(middle.a, s, a[i]), before.v, s, rate);
+                let s = k.axes[i];
+                middle.a = along(middle.a, s, a[i]);
                 middle.w = along(middle.w, s, w[i]);
+                // The observer of a root moves along with it.
+                if !node.is_root() {
+                    let rate = x.v.get(tree.dofs[i].v as usize);
+                    middle.v = along(middle.v, s, rate);
+                    middle.a = carried(middle.a, before.v, s, rate);
+                }
             }
             let (behind, xi) = three(&k.axes[d + 3..], node.spin, x, middle, behind, bars);
             turned(node, &k.axes[d + 3..], x, xi, bars);
-            let (behind, xi) = three(&k.axes[d..], node.v, x, before, behind, bars);
+            let (behind, xi) = match node.is_root() {
+                true => (behind, moved(&before, &behind)),
+                false => three(&k.axes[d..], node.v, x, before, behind, bars),
+            };
             for i in 0..3 {
                 bars.q.add(node.q as usize + i, power(k.axes[d + i], xi));
             }

@@ -31,6 +31,14 @@ pub(crate) struct Node {
     pub shift: f64,
 }
 
+impl Node {
+    /// Does it hang from the world?
+    #[inline(always)]
+    pub fn is_root(&self) -> bool {
+        self.parent == WORLD
+    }
+}
+
 /// One degree of freedom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dof {

@@ -19,6 +19,7 @@ mod joint_forces;
 mod kinematics;
 mod log_cholesky;
 mod manifold;
+mod mass_matrix;
 mod mechanism;
 mod model;
 mod params;

@@ -56,6 +56,9 @@ impl Scheme {
     }
 }
 
+/// The most degrees of freedom of a robot, or of a group of loose bodies, for implicit steps.
+const MOST_IMPLICIT: usize = 600;
+
 /// A time step of a model, built once.
 #[derive(Clone)]
 pub struct Step {
@@ -123,6 +126,15 @@ impl Step {
     /// Lays out the step of a model.
     pub fn new(model: &Model, scheme: Scheme) -> Result<Step, Error> {
         scheme.check()?;
+        if let Integrator::ImplicitMidpoint | Integrator::BackwardEuler = scheme.integrator {
+            let freedoms = |robot: &crate::articulated::Robot| robot.tree().velocities();
+            if model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT) {
+                let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
+                let wanted = "an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose \
+                              bodies, and one has more than 600 degrees of freedom";
+                return Err(Error::Scheme { what, found, wanted });
+            }
+        }
         let (program, io) = build(model, &scheme, false)?;
         let back = match scheme.integrator {
             Integrator::ReversibleVerlet => {

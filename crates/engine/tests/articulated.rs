@@ -205,3 +205,101 @@ fn energy_is_kept() {
     let damped = self::model(robots::arm());
     assert!(!Energy::new(&damped).expect("energy").is_conserved());
 }
+
+/// A robot in which joints follow others against the same robot in which they are free: M = Gᵀ M' G, forces Gᵀ f'.
+#[test]
+fn joints_that_follow_are_joints_that_are_held() {
+    let gripper = robots::gripper();
+    let mut free = gripper.clone();
+    free.joints.iter_mut().for_each(|joint| joint.mimic = None);
+    let (mut held, mut loose) =
+        (Mechanism::<f64>::new(&gripper).expect("a robot"), Mechanism::<f64>::new(&free).expect("a robot"));
+    // Joint 1 is -0.6 q3 + 0.2, and joint 2 is 1.5 q1 - 0.1.
+    let g = [[1.0, 0.0], [0.0, -0.6], [0.0, -0.9], [0.0, 1.0]];
+    let spread = |x: &[f64]| -> Vec<f64> { g.iter().map(|row| row[0] * x[0] + row[1] * x[1]).collect() };
+    let (q, v, a) = ([0.3, -0.4], [0.7, 1.1], [0.5, -0.8]);
+    let mut all = spread(&q);
+    all[1] += 0.2;
+    all[2] += 1.5 * 0.2 - 0.1;
+    let forces = loose.inverse_dynamics(&all, &spread(&v), &spread(&a)).expect("ID");
+    let wanted: Vec<f64> = (0..2).map(|k| (0..4).map(|i| g[i][k] * forces[i]).sum()).collect();
+    let found = held.inverse_dynamics(&q, &v, &a).expect("ID");
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + b.abs());
+    assert!(found.iter().zip(&wanted).all(|(a, b)| near(*a, *b)), "{found:?} {wanted:?}");
+    let back = held.forward_dynamics(&q, &v, &found).expect("FD");
+    assert!(back.iter().zip(&a).all(|(x, y)| near(*x, *y)), "{back:?} {a:?}");
+    let (m, whole) = (held.mass_matrix(&q).expect("M"), loose.mass_matrix(&all).expect("M"));
+    for k in 0..4 {
+        let (i, j) = (k / 2, k % 2);
+        let sum: f64 = (0..16).map(|k| g[k / 4][i] * whole[k] * g[k % 4][j]).sum();
+        assert!(near(m[k], sum), "{i} {j}: {} {sum}", m[k]);
+    }
+    let energies = (held.energy(&q, &v).expect("energy"), loose.energy(&all, &spread(&v)).expect("energy"));
+    assert!(near(energies.0.0, energies.1.0) && near(energies.0.1, energies.1.1), "{energies:?}");
+}
+
+/// A ball joint with a spring: torque -k θ about the axis that it has turned about; and a limit pushes it back.
+#[test]
+fn ball_joints_have_springs_and_limits() {
+    let ball = |stiffness: f64, range: Option<[f64; 2]>| {
+        let mut robot = robots::chain("arm", &[pullback_scene::robot::JointKind::Ball]);
+        let joint = &mut robot.joints[0];
+        (joint.stiffness, joint.range, joint.damping) = (stiffness, range, 0.0);
+        joint.limit = pullback_scene::robot::Limit { stiffness: 30.0, damping: 0.0 };
+        robot.start.positions = vec![0.3f64.cos(), 0.0, 0.3f64.sin(), 0.0];
+        robot.start.velocities = vec![0.0; 3];
+        robot
+    };
+    // What the first step does to velocities, as forces.
+    let force = |robot: Robot| -> Vec<f64> {
+        let mut mechanism = Mechanism::<f64>::new(&robot).expect("a robot");
+        let model = model(robot);
+        let dt = 1e-3;
+        let step = Step::new(&model, Scheme::new(Integrator::ExplicitEuler, dt)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+        let state = model.state();
+        let last = next(&mut rollout, state.values(), &[], model.params().values());
+        let a: Vec<f64> = last[4..].iter().map(|v| v / dt).collect();
+        mechanism.inverse_dynamics(&state.values()[..4], &[0.0; 3], &a).expect("ID")
+    };
+    let near = |found: Vec<f64>, wanted: [f64; 3]| {
+        assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {wanted:?}");
+    };
+    // It has turned by 0.6 rad about y.
+    near(force(ball(0.0, None)), [0.0; 3]);
+    near(force(ball(5.0, None)), [0.0, -5.0 * 0.6, 0.0]);
+    // 0.2 rad too far, on a ramp of 0.004 rad.
+    near(force(ball(0.0, Some([0.0, 0.4]))), [0.0, -30.0 * (0.2 - 0.002), 0.0]);
+}
+
+/// What makes no sense is said, and no panic.
+#[test]
+fn robots_that_make_no_sense_are_refused() {
+    let text = |robot: Robot| match Mechanism::<f64>::new(&robot) {
+        Ok(_) => panic!("it makes no sense"),
+        Err(error) => error.to_string(),
+    };
+    let mut nowhere = robots::chain("arm", &[pullback_scene::robot::JointKind::Hinge]);
+    nowhere.joints[0].body = 7;
+    assert!(text(nowhere).contains("joint0"));
+    let mut pushed = robots::tree();
+    pushed.pushed = vec![99];
+    let scene = Scene { robots: vec![pushed], ..Scene::default() };
+    assert!(Model::new(&scene).expect_err("no such body").to_string().contains("99"));
+    let mut mechanism = Mechanism::<f64>::new(&robots::tree()).expect("a robot");
+    assert!(mechanism.forward_dynamics(&[0.0], &[], &[]).is_err());
+    assert!(Mechanism::<f64>::batch(&robots::tree(), 0, RunOptions::default()).is_err());
+    let mut many = Mechanism::<f64>::batch(&robots::tree(), 3, RunOptions::default()).expect("a robot");
+    assert!(many.mass_matrix(&[]).expect_err("one world").to_string().contains("one world"));
+    // The opposite of the axis that it was built with is an axis too.
+    let hinge = robots::chain("arm", &[pullback_scene::robot::JointKind::Hinge]);
+    let mut mechanism = Mechanism::<f64>::new(&hinge).expect("a robot");
+    let before = mechanism.forward_dynamics(&[0.3], &[0.2], &[0.1]).expect("FD");
+    let mut params = mechanism.params();
+    let axis: Vec<f64> = params.get("arm.joint0.axis").expect("an axis").iter().map(|x| -x).collect();
+    params.set("arm.joint0.axis", &axis).expect("an axis");
+    mechanism.set_params(params.values()).expect("params");
+    let reference = hinge.joints[0].reference;
+    let after = mechanism.forward_dynamics(&[2.0 * reference - 0.3], &[-0.2], &[-0.1]).expect("FD");
+    assert!((after[0] + before[0]).abs() < 1e-9 * before[0].abs(), "{after:?} {before:?}");
+}

@@ -1,7 +1,7 @@
 //! Sums over bodies: mass, centre of mass, momentum and energy.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::Builder;
+use pullback_kernel::program::{BufferUse, Builder};
 
 use super::bodies::Moving;
 
@@ -39,6 +39,18 @@ pub(crate) struct Masses {
     pub center: Buffer<Vec3>,
     pub inertia: Buffer<Vec3>,
     pub products: Buffer<Vec3>,
+}
+
+impl Masses {
+    /// The buffers, and how many numbers each holds.
+    pub fn uses(&self, p: &Builder) -> Vec<(BufferUse, usize)> {
+        vec![
+            (self.mass.into(), p.len(self.mass)),
+            (self.center.into(), 3 * p.len(self.center)),
+            (self.inertia.into(), 3 * p.len(self.inertia)),
+            (self.products.into(), 3 * p.len(self.products)),
+        ]
+    }
 }
 
 /// One body's part; `moves` is 1, or 0 for what is welded to the world.

@@ -6,7 +6,8 @@ use pullback_scene::robot::JointKind;
 
 use super::bodies::Bodies;
 use super::centroid::Whole;
-use super::joint_forces::limit_energy;
+use super::joint_forces::{angle, limit_energy};
+use super::model::key;
 use super::tree::WORLD;
 use super::{Robot, Slots};
 use crate::error::Error;
@@ -50,7 +51,7 @@ impl RobotEnergy {
     }
 
     fn param<'a>(&self, layout: &Layout, params: &'a [f64], field: &str) -> &'a [f64] {
-        let key = format!("{}.{field}", self.robot.name());
+        let key = key(self.robot.description(), field);
         let range = layout.ranges().find(|(block, _)| block.key == key).map(|(_, range)| range);
         &params[range.unwrap_or(0..0)]
     }
@@ -73,19 +74,32 @@ impl RobotEnergy {
         let gravity = layout.find("gravity").map_or(&params[..0], |range| &params[range]);
         let c = [whole.moment.x, whole.moment.y, whole.moment.z];
         potential -= gravity.iter().zip(c).map(|(g, c)| g * c).sum::<f64>();
-        // Positions of hinges and slides, what follows others included.
+        // Positions of hinges and slides, what follows others included; the angle of a ball joint.
         let position = |j: usize| {
-            let node = tree.nodes.iter().find(|node| node.joint as usize == j);
-            node.map_or(0.0, |node| node.scale * q[node.q as usize] + node.shift + d.joints[j].reference)
+            let node = &tree.nodes[tree.node_of_joint[j] as usize];
+            match node.kind {
+                JointKind::Hinge | JointKind::Slide => {
+                    node.scale * q[node.q as usize] + node.shift + d.joints[j].reference
+                }
+                JointKind::Ball | JointKind::Free => {
+                    let turn = node.turn as usize;
+                    angle([q[turn], q[turn + 1], q[turn + 2], q[turn + 3]])
+                }
+            }
         };
+        let is_ball = |j: usize| d.joints[j].kind == JointKind::Ball;
         let (stiffness, rest) = (param("stiffness"), param("spring reference"));
-        let numbers = |j: &usize| matches!(d.joints[*j].kind, JointKind::Hinge | JointKind::Slide);
-        for (k, j) in (0..d.joints.len()).filter(numbers).enumerate().take(stiffness.len()) {
-            potential += 0.5 * stiffness[k] * (position(j) - rest[k]).powi(2);
+        for (k, (j, _)) in self.robot.sprung().into_iter().enumerate().take(stiffness.len()) {
+            let rest = if is_ball(j) { 0.0 } else { rest[k] };
+            potential += 0.5 * stiffness[k] * (position(j) - rest).powi(2);
         }
         let [lower, upper, stiffness] = ["lower", "upper", "limit stiffness"].map(param);
         for (k, (j, _)) in self.robot.limited().into_iter().enumerate() {
-            potential += stiffness[k] * limit_energy(position(j), lower[k], upper[k]);
+            let (depth, range) = match is_ball(j) {
+                true => (position(j) - upper[k], upper[k]),
+                false => ((lower[k] - position(j)).max(position(j) - upper[k]), upper[k] - lower[k]),
+            };
+            potential += stiffness[k] * limit_energy(depth, range);
         }
         for (tendon, stiffness) in d.tendons.iter().zip(param("tendon stiffness")) {
             let length: f64 = tendon.joints.iter().map(|(j, c)| c * position(*j)).sum();

@@ -34,12 +34,13 @@ impl Algorithm {
         match self {
             // What follows other joints is solved for densely.
             _ if tree.follows() => Algorithm::Composite,
+            _ if tree.is_deep() => Algorithm::Articulated,
             Algorithm::Fastest => {
                 // Multiplications: six for an entry of M, one for each entry above it while factorising. An articulated
                 // inertia takes about 65 more a degree of freedom than a composite one, as measured: factors along branches
                 // are short loops.
-                let depth = |i: usize| tree.row(i).len();
-                let composite: usize = (0..tree.dofs.len()).map(|i| depth(i) * (8 + depth(i) / 2)).sum();
+                let multiplications = |depth: &u32| *depth as usize * (8 + *depth as usize / 2);
+                let composite: usize = tree.depths.iter().map(multiplications).sum();
                 if composite <= 65 * tree.dofs.len() { Algorithm::Composite } else { Algorithm::Articulated }
             }
             Algorithm::Composite | Algorithm::Articulated => self,

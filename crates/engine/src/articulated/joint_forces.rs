@@ -3,6 +3,9 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, Operation, View, World};
 
+use super::kinematics::{quaternion, vector};
+use super::manifold::{add_quaternion, add_vector};
+
 /// Against the velocity: -c v
 #[kernel]
 fn damper<R: Real>(v: R, c: R) -> R {
@@ -21,32 +24,60 @@ fn spring<R: Real>(q: R, k: R, rest: R) -> R {
     -(k * (q - rest))
 }
 
-/// How far inside a limit the ramp has become a line [rad or m].
-pub(super) const RAMP: f64 = 0.01;
+/// Beyond a limit the slope of the force grows from 0 to 1 over so much of the range, and at most so many rad or m.
+const RAMP: f64 = 0.01;
 
-/// Beyond a range: k r(d) and a damper c v r'(d), with the depth d and a ramp r whose slope grows from 0 to 1 over the
-/// first hundredth: d² / 2w, then d - w/2.
+/// Beyond a range: k r(d) and a damper c v r'(d), with the depth d and a ramp r: d² / 2w, then d - w/2, where the width w is
+/// a hundredth of the range, and at most 0.01.
 #[kernel]
 fn limits<R: Real>(q: R, v: R, lower: R, upper: R, k: R, c: R) -> R {
-    let (r0, s0) = ramp(lower - q);
-    let (r1, s1) = ramp(q - upper);
+    let w = ramp_width(upper - lower);
+    let (r0, s0) = ramp(lower - q, w);
+    let (r1, s1) = ramp(q - upper, w);
     k * (r0 - r1) - c * v * (s0 + s1)
 }
 
-/// The energy of a limit of unit stiffness: the integral of the ramp, d³ / 6w, then (d - w/2)² / 2 + w² / 24.
-pub(crate) fn limit_energy(q: f64, lower: f64, upper: f64) -> f64 {
-    let depth = (lower - q).max(q - upper).max(0.0);
-    match depth < RAMP {
-        true => depth.powi(3) / (6.0 * RAMP),
-        false => 0.5 * (depth - 0.5 * RAMP).powi(2) + RAMP * RAMP / 24.0,
-    }
+/// A ball joint that has turned too far: the same along the axis about which it has turned.
+#[kernel]
+fn ball_limit<R: Real>(turn: Quat<R>, v: Vec3<R>, upper: R, k: R, c: R) -> Vec3<R> {
+    let turned = quat_log(turn);
+    let n = normalize(turned);
+    let (r, s) = ramp(length(turned) - upper, ramp_width(upper));
+    n * -(k * r + c * s * dot(n, v))
+}
+
+/// A spring at a ball joint: -k times the rotation vector.
+#[kernel]
+fn ball_spring<R: Real>(turn: Quat<R>, k: R) -> Vec3<R> {
+    quat_log(turn) * -k
 }
 
 #[kernel]
-fn ramp<R: Real>(d: R) -> (R, R) {
-    let inside = clamp(d, 0.0, RAMP);
-    let beyond = max(d - RAMP, 0.0);
-    (inside * inside * (0.5 / RAMP) + beyond, inside * (1.0 / RAMP))
+fn ramp_width<R: Real>(range: R) -> R {
+    RAMP * clamp(range, 1e-6, 1.0)
+}
+
+/// r and r'
+#[kernel]
+fn ramp<R: Real>(d: R, w: R) -> (R, R) {
+    let inside = clamp(d, 0.0, w);
+    let beyond = max(d - w, 0.0);
+    (0.5 * inside * inside / w + beyond, inside / w)
+}
+
+/// The energy of a limit of unit stiffness at a depth: the integral of the ramp, d³ / 6w, then (d - w/2)² / 2 + w² / 24.
+pub(crate) fn limit_energy(depth: f64, range: f64) -> f64 {
+    let w = ramp_width(range);
+    match depth.max(0.0) {
+        d if d < w => d.powi(3) / (6.0 * w),
+        d => 0.5 * (d - 0.5 * w).powi(2) + w * w / 24.0,
+    }
+}
+
+/// The angle by which a quaternion turns [rad].
+pub(crate) fn angle(turn: [f64; 4]) -> f64 {
+    let [w, x, y, z] = turn;
+    length(quat_log(quat(w, vec3(x, y, z))))
 }
 
 /// A motor's force, before its gear: (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l', control and force within their ranges
@@ -105,6 +136,9 @@ pub(crate) struct Passive {
     pub numbers: Vec<Place>,
     /// Hinges and slides with limits.
     pub limited: Vec<Place>,
+    /// Ball joints: where the quaternion lies, the velocity, and the param; of those with springs, and of those with limits.
+    pub balls: Vec<Place>,
+    pub limited_balls: Vec<Place>,
     pub damping: Option<Buffer<f64>>,
     /// Friction and its width.
     pub friction: Option<[Buffer<f64>; 2]>,
@@ -159,8 +193,6 @@ pub(crate) struct JointForces {
     pub passive: Passive,
     pub motors: Option<Motors>,
     pub tendons: Option<Tendons>,
-    /// Forces from elsewhere that are added.
-    pub applied: Option<Buffer<f64>>,
     pub len: usize,
     pub out: Buffer<f64>,
 }
@@ -201,7 +233,6 @@ impl Operation for JointForces {
         if let Some(t) = &self.tendons {
             reads.extend::<[BufferUse; 2]>([t.stiffness.into(), t.damping.into()]);
         }
-        reads.extend(self.applied.map(BufferUse::from));
         reads
     }
     fn writes(&self) -> Vec<BufferUse> {
@@ -214,12 +245,6 @@ impl Operation for JointForces {
         let p = &self.passive;
         for i in 0..self.len {
             out.set(i, L::from_f64(0.0));
-        }
-        if let Some(applied) = self.applied {
-            let applied = world.values(applied);
-            for i in 0..self.len {
-                out.set(i, applied.get(i));
-            }
         }
         if let Some(damping) = p.damping {
             let c = world.values(damping);
@@ -238,12 +263,21 @@ impl Operation for JointForces {
             for at in &p.numbers {
                 at.add(&out, at.velocity, spring(at.position(&q), k.get(at.param), rest.get(at.param)));
             }
+            for at in &p.balls {
+                let turn = quaternion(&q, at.position as u32);
+                add_vector(&out, at.velocity, ball_spring(turn, k.get(at.param)));
+            }
         }
         if let Some(params) = p.limits {
             let [lower, upper, k, c] = [0, 1, 2, 3].map(|i| world.values(params[i]));
             for at in &p.limited {
                 let (q, v, j) = (at.position(&q), at.rate(&v), at.param);
                 at.add(&out, at.velocity, limits(q, v, lower.get(j), upper.get(j), k.get(j), c.get(j)));
+            }
+            for at in &p.limited_balls {
+                let (turn, rate, j) =
+                    (quaternion(&q, at.position as u32), vector(&v, at.velocity as u32), at.param);
+                add_vector(&out, at.velocity, ball_limit(turn, rate, upper.get(j), k.get(j), c.get(j)));
             }
         }
         if let Some(m) = &self.motors {
@@ -275,12 +309,6 @@ impl Operation for JointForces {
         let (q, v) = (world.values(self.q), world.values(self.v));
         let (q_bar, v_bar, bar) = (world.bars(self.q), world.bars(self.v), world.bars(self.out));
         let p = &self.passive;
-        if let Some(applied) = self.applied {
-            let applied_bar = world.bars(applied);
-            for i in 0..self.len {
-                applied_bar.add(i, bar.get(i));
-            }
-        }
         if let Some(damping) = p.damping {
             let (c, c_bar) = (world.values(damping), world.bars(damping));
             for at in &p.dofs {
@@ -312,6 +340,13 @@ impl Operation for JointForces {
                 k_bar.add(j, k_part);
                 r_bar.add(j, r_part);
             }
+            for at in &p.balls {
+                let turn = quaternion(&q, at.position as u32);
+                let bar = vector(&bar, at.velocity as u32);
+                let (q_part, k_part) = ball_spring::pullback(turn, k.get(at.param), bar);
+                add_quaternion(&q_bar, at.position, q_part);
+                k_bar.add(at.param, k_part);
+            }
         }
         if let Some(params) = p.limits {
             let [lower, upper, k, c] = [0, 1, 2, 3].map(|i| world.values(params[i]));
@@ -326,6 +361,17 @@ impl Operation for JointForces {
                 bars[1].add(j, parts.3);
                 bars[2].add(j, parts.4);
                 bars[3].add(j, parts.5);
+            }
+            for at in &p.limited_balls {
+                let (turn, rate, j) =
+                    (quaternion(&q, at.position as u32), vector(&v, at.velocity as u32), at.param);
+                let bar = vector(&bar, at.velocity as u32);
+                let parts = ball_limit::pullback(turn, rate, upper.get(j), k.get(j), c.get(j), bar);
+                add_quaternion(&q_bar, at.position, parts.0);
+                add_vector(&v_bar, at.velocity, parts.1);
+                bars[1].add(j, parts.2);
+                bars[2].add(j, parts.3);
+                bars[3].add(j, parts.4);
             }
         }
         self.pull_motors(world);

@@ -139,7 +139,7 @@ pub(crate) fn add_quaternion<L: Lane>(view: &View<'_, f64, L>, at: usize, q: Qua
 }
 
 #[inline(always)]
-fn add_vector<L: Lane>(view: &View<'_, f64, L>, at: usize, v: Vec3<L>) {
+pub(crate) fn add_vector<L: Lane>(view: &View<'_, f64, L>, at: usize, v: Vec3<L>) {
     view.add(at, v.x);
     view.add(at + 1, v.y);
     view.add(at + 2, v.z);

@@ -14,6 +14,8 @@ use super::centroid::{Masses, Whole};
 use super::derivatives::{Derivatives, Jacobians};
 use super::forward_dynamics::{Algorithm, ForwardDynamics};
 use super::inverse_dynamics::InverseDynamics;
+use super::mass_matrix::MassMatrix;
+use super::model::key;
 use super::push::Pushes;
 use super::tree::WORLD;
 use super::{Inputs, Prepared, Robot, Slots};
@@ -31,6 +33,7 @@ enum Task {
     Jacobians,
     Bodies,
     Whole,
+    MassMatrix,
 }
 
 /// A program for one task, and its memory.
@@ -46,8 +49,6 @@ struct Runner<S: Scalar> {
     moving: Option<Moving>,
     whole: Option<Buffer<Whole>>,
     pushes: Option<Pushes>,
-    /// Params of bodies that are read as they are, by key.
-    given: Vec<(BufferUse, &'static str)>,
     prepared: Vec<(BufferUse, usize)>,
     /// Armature and gravity, which are read as they are.
     armature: Buffer<f64>,
@@ -123,6 +124,10 @@ impl<S: Scalar> Mechanism<S> {
 
     /// Several worlds with the same params, and how they run.
     pub fn batch(robot: &robot::Robot, worlds: usize, options: RunOptions) -> Result<Self, Error> {
+        if worlds == 0 {
+            let (what, found) = ("the worlds of a mechanism", "0".to_owned());
+            return Err(Error::Scheme { what, found, wanted: "at least one" });
+        }
         let robot = Robot::new(robot)?;
         let gravity = robot.description().options.gravity.unwrap_or([0.0, 0.0, -9.81]);
         let quantity = Quantity::new("m/s²", "acceleration of gravity");
@@ -132,8 +137,9 @@ impl<S: Scalar> Mechanism<S> {
         let mut p = Program::builder();
         let mut slots = HashMap::new();
         let raw = declare_all(&mut p, &layout, &mut slots, true);
-        let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
-        let prepared = made.uses(&p);
+        let (made, masses) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
+        // Masses come last: only what sums over bodies reads them.
+        let prepared = [made.uses(&p), masses.uses(&p)].concat();
         made.output(&mut p);
         let mut mechanism = Mechanism {
             params: layout.values(),
@@ -188,15 +194,11 @@ impl<S: Scalar> Mechanism<S> {
         let of = |range: Option<std::ops::Range<usize>>| -> Vec<S> {
             self.params[range.unwrap_or(0..0)].iter().map(|x| S::from_f64(*x)).collect()
         };
-        let armature = of(block(&format!("{}.armature", self.robot.name())));
+        let armature = of(block(&key(self.robot.description(), "armature")));
         let gravity = of(block("gravity"));
         for world in 0..self.worlds {
             for ((buffer, _), made) in runner.prepared.iter().zip(&self.made) {
                 runner.workspace.write_numbers(world, *buffer, made)?;
-            }
-            for (buffer, field) in &runner.given {
-                let numbers = of(block(&format!("{}.{field}", self.robot.name())));
-                runner.workspace.write_numbers(world, *buffer, &numbers)?;
             }
             runner.workspace.write_numbers(world, runner.armature, &armature)?;
             runner.workspace.write_numbers(world, runner.gravity, &gravity)?;
@@ -210,6 +212,11 @@ impl<S: Scalar> Mechanism<S> {
             return Ok(k);
         }
         let tree = self.robot.tree.clone();
+        if tree.is_deep() && matches!(task, Task::Jacobians | Task::MassMatrix) {
+            let (what, found) =
+                ("a full matrix of a robot", format!("{} degrees of freedom", tree.velocities()));
+            return Err(Error::Scheme { what, found, wanted: "fewer: pullbacks work for any number" });
+        }
         let mut p = Program::builder();
         let (q, v) = (p.input("q", tree.positions()), p.input("v", tree.velocities()));
         let bodies = tree.node_of_body.len();
@@ -222,7 +229,7 @@ impl<S: Scalar> Mechanism<S> {
         let gravity = p.parameter("gravity", 1);
         let Prepared { placements, inertias, .. } = prepared;
         let inputs = Inputs { q, v, placements, inertias, armature, gravity };
-        let still = matches!(task, Task::Bodies | Task::Whole);
+        let still = matches!(task, Task::Bodies | Task::Whole | Task::MassMatrix);
         let acting = (!still).then(|| p.input::<f64>("acting", tree.velocities()));
         let (mut out, mut jacobians, mut moving, mut whole, mut pushes) = (None, None, None, None, None);
         let mut given = Vec::new();
@@ -246,6 +253,7 @@ impl<S: Scalar> Mechanism<S> {
             (Task::Jacobians, Some(tau)) => {
                 jacobians = Some(Derivatives::add(&mut p, "acceleration", &tree, inputs, tau));
             }
+            (Task::MassMatrix, _) => out = Some(MassMatrix::add(&mut p, "mass matrix", &tree, inputs)),
             (Task::Bodies | Task::Whole, _) | (_, None) => {
                 let frames = (placements, prepared.bodies);
                 moving = Some(Bodies::add(&mut p, "body", &tree, (q, v), frames));
@@ -258,12 +266,7 @@ impl<S: Scalar> Mechanism<S> {
                 inertia: p.parameter("inertia", bodies),
                 products: p.parameter("products", bodies),
             };
-            given = vec![
-                (masses.mass.into(), "mass"),
-                (masses.center.into(), "center"),
-                (masses.inertia.into(), "inertia"),
-                (masses.products.into(), "products"),
-            ];
+            given = masses.uses(&p);
             let moves: Vec<f64> =
                 tree.node_of_body.iter().map(|n| if *n == WORLD { 0.0 } else { 1.0 }).collect();
             let sum = Whole::add(&mut p, "whole", moving, &masses, &moves);
@@ -280,7 +283,7 @@ impl<S: Scalar> Mechanism<S> {
             p.output(moving.poses);
             p.output(moving.motions);
         }
-        let prepared = prepared.uses(&p);
+        let prepared = [prepared.uses(&p), given].concat();
         let program = p.finish()?;
         let workspace = match self.worlds {
             1 => program.workspace(self.options),
@@ -296,7 +299,6 @@ impl<S: Scalar> Mechanism<S> {
             moving,
             whole,
             pushes,
-            given,
             prepared,
             armature,
             gravity,

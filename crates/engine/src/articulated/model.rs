@@ -18,14 +18,15 @@ pub struct Robot {
     pub(crate) manifold: Arc<Manifold>,
 }
 
-/// What a robot's params are called in programs: `name.field`.
+/// What a robot's params are called in programs: apart from whatever else has its name.
 pub(super) fn key(robot: &robot::Robot, field: &str) -> String {
-    format!("{}.{field}", robot.name)
+    format!("robot {}.{field}", robot.name)
 }
 
 impl Robot {
     /// From its description.
     pub fn new(description: &robot::Robot) -> Result<Robot, Error> {
+        description.check()?;
         let tree = Arc::new(Tree::new(description)?);
         if description.consistent {
             for body in &description.bodies {
@@ -138,7 +139,10 @@ impl Robot {
     pub(crate) fn velocities(&self) -> Vec<Block> {
         use JointKind::{Ball, Free, Hinge, Slide};
         let start = self.start_velocities();
-        let linear = Quantity::new("m/s", "velocity of the body's origin, in the axes of the world");
+        let linear = Quantity::new(
+            "m/s",
+            "velocity of the body's origin, in the axes of what it hangs from: of the world, for most",
+        );
         let angular = |doc: &str| Quantity::new("rad/s", doc);
         let rate = Quantity::new("rad/s or m/s", "how fast the joint turns or moves");
         let spin = ("free angular velocity", "angular_velocity");

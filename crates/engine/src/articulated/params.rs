@@ -74,7 +74,7 @@ impl Robot {
             let widths = vec![FRICTION_WIDTH; d.joints.len()];
             blocks.push(self.block("friction width", "friction_width", joints(), widths, width));
         }
-        let numbers = || self.joints(&[JointKind::Hinge, JointKind::Slide]);
+        let numbers = || self.sprung();
         let names = || numbers().iter().map(|(_, j)| j.name.as_str()).collect::<Vec<_>>();
         if any(&|j| j.stiffness != 0.0) {
             let stiffness = Quantity::new("N·m/rad or N/m", "stiffness of the joint's spring").at_least(0.0);
@@ -212,9 +212,14 @@ impl Robot {
         ]
     }
 
+    /// Joints that can have springs and limits: all but free ones.
+    pub(crate) fn sprung(&self) -> Vec<(usize, &robot::Joint)> {
+        self.joints(&[JointKind::Hinge, JointKind::Slide, JointKind::Ball])
+    }
+
     /// Joints with limits that push back.
     pub(crate) fn limited(&self) -> Vec<(usize, &robot::Joint)> {
-        let mut joints = self.joints(&[JointKind::Hinge, JointKind::Slide]);
+        let mut joints = self.sprung();
         joints.retain(|(_, j)| j.range.is_some() && (j.limit.stiffness != 0.0 || j.limit.damping != 0.0));
         joints
     }

@@ -83,10 +83,16 @@ pub(crate) struct Prepare {
 fn joint_frame<R: Real>(anchor: Vec3<R>, axis: Vec3<R>, built: Vec3<R>, frame: Mat3<R>) -> Pose<R> {
     let n = normalize(axis);
     let t = cross(built, n);
-    let k = 1.0 / (1.0 + dot(built, n));
-    let x = frame.x + cross(t, frame.x) + cross(t, cross(t, frame.x)) * k;
-    let y = frame.y + cross(t, frame.y) + cross(t, cross(t, frame.y)) * k;
-    Pose { rotation: mat3(x, y, n), position: anchor }
+    let c = 1.0 + dot(built, n);
+    if c > 1e-6 {
+        let k = 1.0 / c;
+        let x = frame.x + cross(t, frame.x) + cross(t, cross(t, frame.x)) * k;
+        let y = frame.y + cross(t, frame.y) + cross(t, cross(t, frame.y)) * k;
+        Pose { rotation: mat3(x, y, n), position: anchor }
+    } else {
+        // The other way round: half a turn about x.
+        Pose { rotation: mat3(frame.x, -frame.y, n), position: anchor }
+    }
 }
 
 /// A body's placement in its parent.
@@ -152,14 +158,14 @@ impl Prepare {
             };
             Built { kind: joint.kind, axis, frame }
         });
-        let mut nodes = vec![0; robot.joints.len()];
-        tree.nodes.iter().enumerate().for_each(|(n, node)| nodes[node.joint as usize] = n);
-        let of_body = |b: usize| (0..robot.joints.len()).filter(|&j| robot.joints[j].body == b).collect();
+        let nodes = tree.node_of_joint.iter().map(|n| *n as usize).collect();
+        let mut joints = vec![Vec::new(); robot.bodies.len()];
+        robot.joints.iter().enumerate().for_each(|(j, joint)| joints[joint.body].push(j));
         let numbers = Pose::<f64>::LEN * (robot.bodies.len() + 2 * robot.joints.len());
         let memory = p.memory(&format!("{name} frames"), numbers);
         p.operation(Prepare {
             parents: robot.bodies.iter().map(|body| body.parent).collect(),
-            joints: (0..robot.bodies.len()).map(of_body).collect(),
+            joints,
             built: built.collect(),
             nodes,
             node_of_body: tree.node_of_body.clone(),

@@ -4,6 +4,9 @@ use pullback_scene::robot::{JointKind, Robot};
 
 use crate::error::Error;
 
+/// The most entries of a triangular matrix along branches.
+const MOST_ENTRIES: u64 = 10_000_000;
+
 /// No parent: the world.
 pub(crate) const WORLD: u32 = u32::MAX;
 
@@ -60,6 +63,10 @@ pub struct Tree {
     pub(crate) dofs: Vec<Dof>,
     /// Of each body of the robot: the node that it is part of.
     pub(crate) node_of_body: Vec<u32>,
+    /// Of each joint of the robot: its node.
+    pub(crate) node_of_joint: Vec<u32>,
+    /// How many degrees of freedom lie on the way from the root to each, itself included.
+    pub(crate) depths: Vec<u32>,
     /// Row `i` of a triangular matrix: an entry for each degree of freedom on the way from the root to `i`.
     pub(crate) rows: Vec<u32>,
     /// Which degrees of freedom those are.
@@ -93,12 +100,22 @@ impl Tree {
             nodes: Vec::new(),
             dofs: Vec::new(),
             node_of_body: Vec::new(),
+            node_of_joint: vec![WORLD; robot.joints.len()],
+            depths: Vec::new(),
             rows: vec![0],
             ancestors: Vec::new(),
             positions: own().map(|joint| joint.kind.positions()).sum(),
             velocities: own().map(|joint| joint.kind.velocities()).sum(),
             places: places(robot, &followed),
         };
+        let mut joints_of: Vec<Vec<usize>> = vec![Vec::new(); robot.bodies.len()];
+        for (j, joint) in robot.joints.iter().enumerate() {
+            if let Some(joints) = joints_of.get_mut(joint.body) {
+                joints.push(j);
+            }
+        }
+        // The degree of freedom before each.
+        let mut above = Vec::new();
         for (b, body) in robot.bodies.iter().enumerate() {
             let mut parent = match body.parent {
                 None => WORLD,
@@ -108,9 +125,12 @@ impl Tree {
                     return Err(Error::Scheme { what, found: body.name.clone(), wanted });
                 }
             };
-            for (j, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| joint.body == b) {
+            for &j in &joints_of[b] {
+                let joint = &robot.joints[j];
                 let (of, scale, shift) = followed[j];
-                parent = tree.add(j, joint.kind, parent, (scale, shift - joint.reference, of == j));
+                tree.node_of_joint[j] = tree.nodes.len() as u32;
+                let place = (scale, shift - joint.reference, of == j);
+                parent = tree.add(j, joint.kind, parent, place, &mut above);
             }
             tree.node_of_body.push(parent);
             // Bodies that are welded to each other are one.
@@ -118,7 +138,38 @@ impl Tree {
                 tree.nodes[parent as usize].heavy = true;
             }
         }
+        tree.find_ancestors(&above)?;
         Ok(tree)
+    }
+
+    /// The rows of triangular matrices; none where they would be too many: a chain of n has n² / 2 entries.
+    fn find_ancestors(&mut self, above: &[u32]) -> Result<(), Error> {
+        let entries: u64 = self.depths.iter().map(|depth| u64::from(*depth)).sum();
+        if entries > MOST_ENTRIES {
+            if self.follows() {
+                let (what, found) =
+                    ("a robot in which joints follow others", format!("{entries} pairs of joints"));
+                return Err(Error::Scheme {
+                    what,
+                    found,
+                    wanted: "fewer joints: their mass matrix is dense",
+                });
+            }
+            return Ok(());
+        }
+        for (i, &above) in above.iter().enumerate() {
+            if above != WORLD {
+                self.ancestors.extend_from_within(self.row(above as usize));
+            }
+            self.ancestors.push(i as u32);
+            self.rows.push(self.ancestors.len() as u32);
+        }
+        Ok(())
+    }
+
+    /// Are there too many entries for triangular matrices?
+    pub(crate) fn is_deep(&self) -> bool {
+        self.rows.len() <= self.dofs.len()
     }
 
     fn add(
@@ -127,6 +178,7 @@ impl Tree {
         kind: JointKind,
         parent: u32,
         (scale, shift, own): (f64, f64, bool),
+        before: &mut Vec<u32>,
     ) -> u32 {
         let place = self.places[joint];
         let dof = self.dofs.len() as u32;
@@ -139,13 +191,9 @@ impl Tree {
                 JointKind::Free if k >= 3 => place.angular_velocity + k - 3,
                 JointKind::Hinge | JointKind::Slide | JointKind::Ball | JointKind::Free => place.velocity + k,
             };
-            if above != WORLD {
-                let row = self.rows[above as usize] as usize..self.rows[above as usize + 1] as usize;
-                self.ancestors.extend_from_within(row);
-            }
             let this = self.dofs.len() as u32;
-            self.ancestors.push(this);
-            self.rows.push(self.ancestors.len() as u32);
+            self.depths.push(if above == WORLD { 1 } else { self.depths[above as usize] + 1 });
+            before.push(above);
             self.dofs.push(Dof { v: v as u32, scale, own });
             above = this;
         }

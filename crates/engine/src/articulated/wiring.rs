@@ -94,8 +94,8 @@ impl Robot {
     ) -> Result<Buffer<f64>, Error> {
         let d = &self.description;
         let places = self.tree.places();
-        let mut nodes: Vec<_> = self.tree.nodes.iter().collect();
-        nodes.sort_by_key(|node| node.joint);
+        let nodes: Vec<&Node> =
+            self.tree.node_of_joint.iter().map(|n| &self.tree.nodes[*n as usize]).collect();
         let number = |(param, (j, joint)): (usize, &(usize, &robot::Joint))| Place {
             position: places[*j].position,
             velocity: places[*j].velocity,
@@ -103,7 +103,12 @@ impl Robot {
             scale: nodes[*j].scale,
             offset: nodes[*j].shift + joint.reference,
         };
-        let numbers = self.joints(&[JointKind::Hinge, JointKind::Slide]);
+        let of_kind = |joints: &[(usize, &robot::Joint)], ball: bool| -> Vec<Place> {
+            let wanted =
+                |(_, (_, joint)): &(usize, &(usize, &robot::Joint))| (joint.kind == JointKind::Ball) == ball;
+            joints.iter().enumerate().filter(wanted).map(number).collect()
+        };
+        let (sprung, limited) = (self.sprung(), self.limited());
         let pair = |a: &str, b: &str| -> Result<Option<[Buffer<f64>; 2]>, Error> {
             let Some(first) = params.find(d, a)? else { return Ok(None) };
             Ok(Some([first, params.get(d, b)?]))
@@ -116,8 +121,10 @@ impl Robot {
         };
         let passive = Passive {
             dofs: self.tree.nodes.iter().flat_map(|node| self.dofs(node)).collect(),
-            numbers: numbers.iter().enumerate().map(number).collect(),
-            limited: self.limited().iter().enumerate().map(number).collect(),
+            numbers: of_kind(&sprung, false),
+            limited: of_kind(&limited, false),
+            balls: of_kind(&sprung, true),
+            limited_balls: of_kind(&limited, true),
             damping: params.find(d, "damping")?,
             friction: pair("friction", "friction width")?,
             springs: pair("stiffness", "spring reference")?,
@@ -145,7 +152,7 @@ impl Robot {
         let len = self.tree.velocities();
         let name = name(&format!("{} joint forces", d.name));
         let out = p.computed::<f64>(&name, len);
-        p.operation(JointForces { q, v, passive, motors, tendons, applied: None, len, out });
+        p.operation(JointForces { q, v, passive, motors, tendons, len, out });
         Ok(out)
     }
 
@@ -174,8 +181,8 @@ impl Robot {
 
     /// A joint's position is scale · q + offset: (1, 0), unless it follows another.
     fn followed(&self, joint: usize) -> (f64, f64) {
-        let node = self.tree.nodes.iter().find(|node| node.joint as usize == joint);
-        node.map_or((1.0, 0.0), |node| (node.scale, node.shift + self.description.joints[joint].reference))
+        let node = &self.tree.nodes[self.tree.node_of_joint[joint] as usize];
+        (node.scale, node.shift + self.description.joints[joint].reference)
     }
 
     fn motor_line(&self, motor: &robot::Motor) -> Line {

@@ -195,6 +195,9 @@ impl<S: Parts> Stepper<S> {
                         (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
                     }
                     jacobians.solve(world, &mut n.step[range.clone()]);
+                    if !n.step[range.clone()].iter().all(|d| d.is_finite()) {
+                        return Err(Error::Singular { step });
+                    }
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
                     let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]

@@ -120,9 +120,11 @@ pub fn gripper() -> Robot {
 
 /// A tree with forces from outside on two bodies, and inertia by log-Cholesky params.
 pub fn pushed() -> Robot {
-    let mut pushed = tree();
-    // The shin, and the hat, which is welded to the head.
-    pushed.pushed = vec![2, 6];
+    use JointKind::{Ball, Free, Hinge};
+    let mut pushed = chain("pushed", &[Free, Hinge, Ball]);
+    // The hat is welded to the last link.
+    pushed.bodies.push(body("hat", Some(2), 6.0));
+    pushed.pushed = vec![1, 3];
     pushed.consistent = true;
     pushed
 }
@@ -134,8 +136,11 @@ pub fn arm() -> Robot {
     for (i, joint) in arm.joints.iter_mut().enumerate() {
         let k = i as f64;
         joint.friction = 0.2 + 0.1 * k;
-        if joint.kind != Ball {
-            joint.stiffness = 3.0 + k;
+        joint.stiffness = 3.0 + k;
+        if joint.kind == Ball {
+            joint.range = Some([0.0, 0.4]);
+            joint.limit = Limit { stiffness: 15.0, damping: 0.4 };
+        } else {
             joint.spring_reference = 0.2 - 0.1 * k;
             // One is beyond its range, one below, one within.
             joint.range = Some([[-1.0, 0.1], [0.9, 1.2], [-2.0, 2.0]][i]);

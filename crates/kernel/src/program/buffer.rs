@@ -57,8 +57,15 @@ pub struct Memory {
     pub(crate) id: usize,
 }
 
+mod sealed {
+    /// Buffers are those of this crate.
+    pub trait Sealed {}
+    impl<T: super::Value> Sealed for super::Buffer<T> {}
+    impl<T: super::Value> Sealed for super::Constant<T> {}
+}
+
 /// A buffer of either sort.
-pub trait AnyBuffer: Copy {
+pub trait AnyBuffer: Copy + sealed::Sealed {
     /// What it holds.
     type Item: Value;
     /// Its place in the program.

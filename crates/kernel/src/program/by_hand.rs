@@ -67,6 +67,8 @@ pub struct World<'a, L: Lane> {
     values: *mut L::Element,
     bars: *mut L::Element,
     layouts: &'a [(usize, Layout, usize)],
+    /// How many numbers the values of each of these buffers have; none for memory.
+    numbers: &'a [usize],
     world: usize,
     /// The working memory that [`Operation::scratch`] asked for.
     pub scratch: &'a mut [L],
@@ -159,6 +161,7 @@ impl<'a, L: Lane> World<'a, L> {
             k += 1;
             assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
         }
+        assert!(self.numbers[k] == B::Item::LEN, "a buffer of another program");
         let (_, mut layout, len) = self.layouts[k];
         layout.offset += self.world;
         View { array, layout, len, ty: PhantomData }
@@ -335,7 +338,8 @@ impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
                 },
             };
             let (values, bars, layouts) = (context.values, context.bars, context.plan.by_hand.as_slice());
-            let mut lanes = World { values, bars, layouts, world, scratch, memory };
+            let numbers = context.plan.numbers.as_slice();
+            let mut lanes = World { values, bars, layouts, numbers, world, scratch, memory };
             match self.pass {
                 Pass::Forward => operation.forward(&mut lanes),
                 Pass::Pullback => operation.pullback(&mut lanes),

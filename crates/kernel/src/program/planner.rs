@@ -125,7 +125,11 @@ fn plan(
         plan.scratch = scratch * worlds.max(1);
         plan.by_hand =
             ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
-        plan.numbers = ports.iter().map(|p| p.numbers).collect();
+        let numbers = |p: &&PortInfo| match inner.buffers[p.buffer].role {
+            Role::Memory => 0,
+            Role::Input | Role::Parameter | Role::Constant | Role::Computed => p.numbers,
+        };
+        plan.numbers = ports.iter().map(numbers).collect();
     }
     if pass == Pass::Pullback && !inner.live[k] {
         plan.phases = 0;

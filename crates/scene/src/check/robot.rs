@@ -51,6 +51,7 @@ pub(crate) fn robot(robot: &Robot, steps: usize) -> Checked {
     unique("tendons", robot.tendons.iter().map(|tendon| &tendon.name))?;
     unique("frames", robot.frames.iter().map(|frame| &frame.name))?;
     contacts(robot)?;
+    pushed(robot)?;
     state(&robot.start, robot)?;
     each("keyframes", &robot.keyframes, |it| state(it, robot))
 }
@@ -92,6 +93,25 @@ fn loose(robot: &Robot) -> Checked {
         let what = format!("the body {} turns about an axis without inertia", words::quoted(&body.name));
         let fix = "give it moments of inertia of more than 0, or make it a particle";
         return Err(Invalid::new(format!("bodies[{i}].inertia"), what, fix));
+    }
+    Ok(())
+}
+
+/// Pushed bodies are there, once each; of loose bodies, all of them.
+fn pushed(robot: &Robot) -> Checked {
+    for (i, &body) in robot.pushed.iter().enumerate() {
+        let path = format!("pushed[{i}]");
+        let Some(found) = robot.bodies.get(body) else {
+            return Err(nothing(&path, "body", body, robot.bodies.len()));
+        };
+        if robot.pushed[..i].contains(&body) {
+            let what = format!("{} is pushed twice", words::quoted(&found.name));
+            return Err(Invalid::new(path, what, "name it once"));
+        }
+    }
+    if robot.loose && !robot.pushed.is_empty() && robot.pushed.len() != robot.bodies.len() {
+        let what = "some of these loose bodies are pushed, and some are not";
+        return Err(Invalid::new("pushed", what, "push all of them, or make two groups"));
     }
     Ok(())
 }
@@ -161,6 +181,11 @@ fn motor(motor: &Motor, robot: &Robot) -> Checked {
                 return Err(Invalid::new("gear", what, format!("write a list of {freedoms}, one for each")));
             }
             Number::any("gear", "").check_all("gear", gear)?;
+            if freedoms > 1 && (motor.gain[1] != 0.0 || motor.bias[1] != 0.0) {
+                let name = words::quoted(&found.name);
+                let what = format!("the motor follows the position of {name}, which is not one number");
+                return Err(Invalid::new("joint", what, "make it a torque, or name a hinge or a slide"));
+            }
         }
         Transmission::Tendon { tendon, gear } => {
             if *tendon >= robot.tendons.len() {

@@ -6,6 +6,7 @@ use pullback_kernel::program::BufferUse;
 use super::{DynamicsBars, DynamicsJacobians, Mechanism, Task, length};
 use crate::articulated::Centroid;
 use crate::articulated::forward_dynamics::Algorithm;
+use crate::articulated::model::key;
 use crate::error::Error;
 use crate::step::ranges;
 
@@ -74,22 +75,28 @@ impl Mechanism<f64> {
         Ok(k)
     }
 
-    /// The mass matrix, row by row, of one world: forces that unit accelerations take.
+    /// The mass matrix, row by row, of one world, by composite rigid bodies.
     pub fn mass_matrix(&mut self, q: &[f64]) -> Result<Vec<f64>, Error> {
+        self.alone()?;
         let n = self.robot.tree.velocities();
-        let rest = vec![0.0; n];
-        let (gravity, mut still) = (self.params.clone(), self.params.clone());
-        still[..3].fill(0.0);
-        self.set_params(&still)?;
+        let k = self.run(Task::MassMatrix, q, &vec![0.0; n], &[])?;
         let mut m = vec![0.0; n * n];
-        for j in 0..n {
-            let mut a = rest.clone();
-            a[j] = 1.0;
-            let column = self.inverse_dynamics(q, &rest, &a)?;
-            (0..n).for_each(|i| m[i * n + j] = column[i]);
+        if let Some(buffer) = self.runners[k].1.out {
+            self.read(k, buffer, &mut m)?;
         }
-        self.set_params(&gravity)?;
         Ok(m)
+    }
+
+    /// Is it of one world?
+    fn alone(&self) -> Result<(), Error> {
+        match self.worlds {
+            1 => Ok(()),
+            n => {
+                let (what, wanted) =
+                    ("the worlds of this mechanism", "one: this question is answered for one world");
+                Err(Error::Scheme { what, found: n.to_string(), wanted })
+            }
+        }
     }
 
     /// Cotangents of everything that forward dynamics depends on, from those of accelerations.
@@ -116,6 +123,7 @@ impl Mechanism<f64> {
         (q, v, given): (&[f64], &[f64], &[f64]),
         out_bar: &[f64],
     ) -> Result<DynamicsBars, Error> {
+        self.alone()?;
         let k = self.run(task, q, v, given)?;
         self.runners[k].1.workspace.clear_parameters();
         self.pull(k, out_bar)?;
@@ -141,7 +149,7 @@ impl Mechanism<f64> {
         for (buffer, range) in ranges(&self.raw) {
             self.preparation.bar_numbers_into(0, buffer, &mut bars.params[range])?;
         }
-        let armature = format!("{}.armature", self.robot.name());
+        let armature = key(self.robot.description(), "armature");
         for (block, range) in self.layout.ranges() {
             let from = match block.key.as_str() {
                 "gravity" => runner.gravity.into(),
@@ -156,6 +164,7 @@ impl Mechanism<f64> {
 
     /// Accelerations and their full Jacobians in one call, of one world.
     pub fn jacobians(&mut self, q: &[f64], v: &[f64], tau: &[f64]) -> Result<DynamicsJacobians, Error> {
+        self.alone()?;
         let k = self.run(Task::Jacobians, q, v, tau)?;
         let Some(j) = self.runners[k].1.jacobians else { return Ok(DynamicsJacobians::default()) };
         let n = self.robot.tree.velocities();
@@ -175,6 +184,7 @@ impl Mechanism<f64> {
     /// Where every body is (world_from_body), and how it moves: angular velocity [rad/s], and velocity of its origin [m/s],
     /// both in world axes; of one world.
     pub fn bodies(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<(Pose, Motion)>, Error> {
+        self.alone()?;
         let k = self.run(Task::Bodies, q, v, &[])?;
         let runner = &self.runners[k].1;
         let Some(moving) = runner.moving else { return Ok(Vec::new()) };
@@ -184,6 +194,7 @@ impl Mechanism<f64> {
 
     /// Mass, centre of mass, momentum and kinetic energy of everything that moves, of one world.
     pub fn centroid(&mut self, q: &[f64], v: &[f64]) -> Result<Centroid, Error> {
+        self.alone()?;
         let k = self.run(Task::Whole, q, v, &[])?;
         let runner = &self.runners[k].1;
         let whole = runner.whole.map(|whole| runner.workspace.read(whole)[0]).unwrap_or_default();
@@ -194,7 +205,7 @@ impl Mechanism<f64> {
     pub fn energy(&mut self, q: &[f64], v: &[f64]) -> Result<(f64, f64), Error> {
         let of = self.centroid(q, v)?;
         let tree = self.robot.tree.clone();
-        let key = format!("{}.armature", self.robot.name());
+        let key = key(self.robot.description(), "armature");
         let armature = self.layout.ranges().find(|(block, _)| block.key == key).map(|(_, range)| range);
         let armature = &self.params[armature.unwrap_or(0..0)];
         let mut kinetic = of.kinetic;
@@ -202,11 +213,35 @@ impl Mechanism<f64> {
             let inertia = armature[node.joint as usize];
             let d = node.dof as usize;
             for dof in &tree.dofs[d..d + node.kind.velocities()] {
-                kinetic += 0.5 * inertia * v[dof.v as usize] * v[dof.v as usize];
+                let rate = dof.scale * v[dof.v as usize];
+                kinetic += 0.5 * inertia * rate * rate;
             }
         }
         let g = &self.params[..3];
         Ok((kinetic, -of.mass * (g[0] * of.center.x + g[1] * of.center.y + g[2] * of.center.z)))
+    }
+
+    /// [`Mechanism::body_jacobian`] of a named frame of the robot: velocity of the frame's origin, then angular velocity.
+    pub fn frame_jacobian(&mut self, q: &[f64], frame: &str) -> Result<Vec<f64>, Error> {
+        let frames = &self.robot.description().frames;
+        let Some(frame) = frames.iter().find(|known| known.name == frame).cloned() else {
+            let wanted = "a frame of the robot";
+            return Err(Error::Scheme { what: "the frame", found: frame.to_owned(), wanted });
+        };
+        let n = self.robot.tree.velocities();
+        let Some(body) = frame.body else { return Ok(vec![0.0; 6 * n]) };
+        let mut jacobian = self.body_jacobian(q, body)?;
+        let (pose, _) = self.bodies(q, &vec![0.0; n])?[body];
+        let [x, y, z] = frame.placement.position;
+        let arm = pose.rotation * vec3(x, y, z);
+        for j in 0..n {
+            let angular = vec3(jacobian[3 * n + j], jacobian[4 * n + j], jacobian[5 * n + j]);
+            let more = cross(angular, arm);
+            jacobian[j] += more.x;
+            jacobian[n + j] += more.y;
+            jacobian[2 * n + j] += more.z;
+        }
+        Ok(jacobian)
     }
 
     /// The Jacobian of a body's velocity by the velocities of joints, 6 × nv row by row: velocity of its origin, then angular

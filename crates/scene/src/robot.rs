@@ -164,7 +164,8 @@ pub struct Joint {
     pub mimic: Option<Mimic>,
 }
 
-/// A penalty beyond the range of a joint: stiffness · depth, and damping while it moves.
+/// A penalty beyond the range of a joint: stiffness · depth, and damping while it moves; both begin on a ramp of a hundredth
+/// of the range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// Stiffness [N·m/rad or N/m].

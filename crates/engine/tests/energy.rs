@@ -236,7 +236,8 @@ fn robots_keep_their_energy() {
     };
     for robot in [robots::tree(), robots::arm()] {
         let (drift, model) = kept(robot);
-        assert!(drift < 1e-9, "{}: {drift:.1e}", model.robots()[0].name());
+        // Ramps of limits are crossed within a few steps, and smooth but once.
+        assert!(drift < 1e-8, "{}: {drift:.1e}", model.robots()[0].name());
     }
     for robot in [robots::tree(), robots::arm()] {
         let model = Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a scene");

@@ -138,7 +138,7 @@ pub fn arm() -> Robot {
         joint.friction = 0.2 + 0.1 * k;
         joint.stiffness = 3.0 + k;
         if joint.kind == Ball {
-            joint.range = Some([0.0, 0.4]);
+            joint.range = Some([0.0, 0.3]);
             joint.limit = Limit { stiffness: 15.0, damping: 0.4 };
         } else {
             joint.spring_reference = 0.2 - 0.1 * k;

@@ -187,11 +187,21 @@ dispatch!(f64, 4, F64x4, F64x8);
 macro_rules! dispatch_one {
     ($($dual:ty),*) => {$(
         impl Dispatch for $dual {
-            fn dispatch<D: Driver<Self>>(driver: D, _: Isa, _: Width) -> D::Output {
-                with_portable::<$dual, $dual, D>(driver)
+            fn dispatch<D: Driver<Self>>(driver: D, isa: Isa, _: Width) -> D::Output {
+                Self::dispatch_one(driver, isa)
             }
-            fn dispatch_one<D: Driver<Self>>(driver: D, _: Isa) -> D::Output {
-                with_portable::<$dual, $dual, D>(driver)
+            fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
+                match isa.min(Isa::detect()) {
+                    Isa::Portable => with_portable::<$dual, $dual, D>(driver),
+                    // Without its instruction a multiply-add is a call.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 | Isa::Avx512 => {
+                        // SAFETY: the machine has what `Isa::detect` found.
+                        unsafe { with_avx2::<$dual, $dual, D>(driver) }
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
+                }
             }
         }
     )*};

@@ -8,7 +8,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
-use crate::articulated::{Combine, Prepared, Retract, Slots};
+use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
@@ -127,7 +127,7 @@ impl Step {
     pub fn new(model: &Model, scheme: Scheme) -> Result<Step, Error> {
         scheme.check()?;
         if let Integrator::ImplicitMidpoint | Integrator::BackwardEuler = scheme.integrator {
-            let freedoms = |robot: &crate::articulated::Robot| robot.tree().velocities();
+            let freedoms = |robot: &Robot| robot.tree().velocities();
             if model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT) {
                 let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
                 let wanted = "an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose \
@@ -200,28 +200,20 @@ pub(crate) struct Bundle {
 impl Bundle {
     /// New inputs for the velocities of everything.
     pub fn velocities(p: &mut Builder, name: &str, model: &Model) -> Bundle {
-        let n = model.particles();
-        Bundle {
-            particles: (n > 0).then(|| p.input(name, n)),
-            robots: model
-                .robots()
-                .iter()
-                .map(|robot| p.input(&format!("{name} of {}", robot.name()), robot.tree().velocities()))
-                .collect(),
-        }
+        Bundle::inputs(p, name, model, Tree::velocities)
     }
 
     /// New inputs for the positions of everything.
     fn positions(p: &mut Builder, name: &str, model: &Model) -> Bundle {
+        Bundle::inputs(p, name, model, Tree::positions)
+    }
+
+    /// New inputs, of as many numbers for each robot as `count` says.
+    fn inputs(p: &mut Builder, name: &str, model: &Model, count: fn(&Tree) -> usize) -> Bundle {
         let n = model.particles();
-        Bundle {
-            particles: (n > 0).then(|| p.input(name, n)),
-            robots: model
-                .robots()
-                .iter()
-                .map(|robot| p.input(&format!("{name} of {}", robot.name()), robot.tree().positions()))
-                .collect(),
-        }
+        let particles = (n > 0).then(|| p.input(name, n));
+        let of = |robot: &Robot| p.input(&format!("{name} of {}", robot.name()), count(robot.tree()));
+        Bundle { particles, robots: model.robots().iter().map(of).collect() }
     }
 
     /// The buffers, in the order of a state, and how many numbers each holds.
@@ -451,7 +443,7 @@ impl<'a> Dynamics<'a> {
 
     /// Σ factor · buffer of each robot.
     pub fn combine(&mut self, name: &str, terms: &[(&Bundle, f64)]) -> Vec<Buffer<f64>> {
-        let mut of = |(r, robot): (usize, &crate::articulated::Robot)| {
+        let mut of = |(r, robot): (usize, &Robot)| {
             let terms: Vec<(Buffer<f64>, f64)> =
                 terms.iter().map(|(b, factor)| (b.robots[r], *factor)).collect();
             let len = self.program.len(terms[0].0);
@@ -462,7 +454,7 @@ impl<'a> Dynamics<'a> {
 
     /// q ⊕ h t of each robot.
     pub fn retract(&mut self, name: &str, x: &Bundle, t: &[Buffer<f64>], h: f64) -> Vec<Buffer<f64>> {
-        let mut of = |(r, robot): (usize, &crate::articulated::Robot)| {
+        let mut of = |(r, robot): (usize, &Robot)| {
             let name = format!("{name} of {}", robot.name());
             let manifold = (&robot.manifold, robot.tree().positions());
             Retract::add(self.program, &name, manifold, (x.robots[r], t[r], h))

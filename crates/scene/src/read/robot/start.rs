@@ -46,10 +46,7 @@ fn positions(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
     let at = firsts(&robot.joints, JointKind::positions);
     for (i, key, value) in named(node, "joint", &joint_names(robot))? {
         let joint = &robot.joints[i];
-        if joint.mimic.is_some() && key == joint.name {
-            let what = format!("the joint {} follows another", words::quoted(key));
-            return Err(value.invalid(what, "leave it out: its position is that of the other"));
-        }
+        own(joint, key, &value)?;
         match joint.kind {
             JointKind::Hinge | JointKind::Slide => all[at[i]] = value.number()?,
             JointKind::Ball => {
@@ -74,6 +71,15 @@ fn positions(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// A joint that follows another starts as that one does.
+fn own(joint: &Joint, key: &str, value: &Node<'_>) -> Result<(), Invalid> {
+    if joint.mimic.is_none() || key != joint.name {
+        return Ok(());
+    }
+    let what = format!("the joint {} follows another", words::quoted(key));
+    Err(value.invalid(what, "leave it out: it moves as the other does"))
+}
+
 /// Puts joints that follow others where these want them. A joint that follows a follower waits for it.
 fn follow(joints: &[Joint], at: &[usize], positions: &mut [f64]) {
     for _ in joints.iter().filter(|joint| joint.mimic.is_some()) {
@@ -91,7 +97,8 @@ fn velocities(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
         given => given.to_vec(),
     };
     let at = firsts(&robot.joints, JointKind::velocities);
-    for (i, _, value) in named(node, "joint", &joint_names(robot))? {
+    for (i, key, value) in named(node, "joint", &joint_names(robot))? {
+        own(&robot.joints[i], key, &value)?;
         match robot.joints[i].kind {
             JointKind::Hinge | JointKind::Slide => all[at[i]] = value.number()?,
             JointKind::Ball => {

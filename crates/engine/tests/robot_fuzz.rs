@@ -88,6 +88,14 @@ fn broken_files_of_real_robots_are_errors_or_models() {
     let folder = std::env::temp_dir().join(format!("pullback-fuzz-{}", std::process::id()));
     let inside = folder.join("robot");
     std::fs::create_dir_all(&inside).expect("a folder");
+    // What the suite's files include.
+    let common = models.join("dm_control/suite/common");
+    std::fs::create_dir_all(inside.join("common")).expect("a folder");
+    for entry in std::fs::read_dir(&common).expect("included files").flatten() {
+        if entry.path().extension().is_some_and(|end| end == "xml") {
+            std::fs::copy(entry.path(), inside.join("common").join(entry.file_name())).expect("a copy");
+        }
+    }
     let canary = folder.join("canary.xml");
     std::fs::write(&canary, format!("<mujoco model=\"{secret}\"><worldbody/></mujoco>")).expect("a canary");
     let canary = canary.display().to_string();
@@ -105,7 +113,7 @@ fn broken_files_of_real_robots_are_errors_or_models() {
             let place = inside.join(file.file_name().expect("a name"));
             std::fs::write(&place, &changed).expect("a file");
             let start = Instant::now();
-            let load = Load { lenient: round % 2 == 0, ..Load::default() };
+            let load = Load { lenient: round % 4 != 0, meshes: round % 4 == 1, ..Load::default() };
             match Robot::load(&place, &load) {
                 Err(error) => {
                     assert!(!error.to_string().contains(secret), "it read {canary}");
@@ -125,5 +133,5 @@ fn broken_files_of_real_robots_are_errors_or_models() {
     }
     std::fs::remove_dir_all(&folder).expect("the folder");
     println!("{refused} refused, {loaded} loaded, {modelled} models");
-    assert!(refused > 100 && modelled > 100, "{refused} {loaded} {modelled}");
+    assert!(refused > 300 && modelled > 30, "{refused} {loaded} {modelled}");
 }

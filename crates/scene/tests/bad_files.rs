@@ -1,93 +1,57 @@
 //! Every bad file in `tests/bad` gives the error in the text file beside it.
-//!
-//! `PULLBACK_BLESS=1 cargo test -p pullback-scene` writes those texts anew: read what it changed.
 
-use std::collections::BTreeSet;
+#[path = "common/bad.rs"]
+mod bad;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pullback_scene::{Error, LARGEST_FILE, Position, Problem, Scene, Source};
+use bad::Bad;
+use pullback_scene::{LARGEST_FILE, Position, Problem, Scene, Source};
 
-const FOLDER: &str = "tests/bad";
-
-/// Errors of files as a whole, which have no line.
-const WITHOUT_LINE: [&str; 8] = [
-    "data-empty",
-    "data-no-rows",
-    "empty",
-    "no-loss",
-    "no-particles",
-    "no-simulation",
-    "no-variables",
-    "only-comments",
-];
-
-fn stems(ending: &str) -> BTreeSet<String> {
-    let files =
-        fs::read_dir(FOLDER).expect("the folder is there").map(|entry| entry.expect("it can be read").path());
-    files
-        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .collect()
-}
-
-fn error_of(stem: &str) -> Error {
-    Problem::load(format!("{FOLDER}/{stem}.toml"))
-        .err()
-        .unwrap_or_else(|| panic!("{stem} is read without an error"))
-}
+const BAD: Bad = Bad {
+    folder: "tests/bad",
+    ending: "toml",
+    without_line: &[
+        "data-empty",
+        "data-no-rows",
+        "empty",
+        "no-loss",
+        "no-particles",
+        "no-simulation",
+        "no-variables",
+        "only-comments",
+    ],
+    error: |file| Problem::load(file).err(),
+};
 
 #[test]
 fn every_bad_file_gives_its_error() {
-    let bless = std::env::var_os("PULLBACK_BLESS").is_some();
-    let mut wrong = Vec::new();
-    for stem in stems("toml") {
-        let found = format!("{}\n", error_of(&stem));
-        let file = format!("{FOLDER}/{stem}.txt");
-        if bless {
-            fs::write(&file, &found).expect("the text can be written");
-        }
-        let wanted = fs::read_to_string(&file).unwrap_or_default();
-        if found != wanted {
-            wrong.push(format!("{stem}\nfound:  {found}wanted: {wanted}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_bad_file_has_its_error_and_every_error_its_file() {
-    assert_eq!(stems("toml"), stems("txt"));
-    assert!(stems("toml").len() >= 45);
+    BAD.gives_its_errors(45);
 }
 
 #[test]
 fn every_error_names_file_line_and_fix() {
-    for stem in stems("toml") {
-        let error = error_of(&stem);
-        let text = error.to_string();
+    BAD.names_place_and_fix(|stem, text| {
         let other = [".csv:", ".urdf:"].into_iter().find(|ending| text.contains(ending));
         let file = other.map_or(format!("{stem}.toml:"), str::to_owned);
         assert!(text.contains(&file), "{text}");
-        assert!(!error.what.is_empty() && !error.fix.is_empty(), "{text}");
-        assert_eq!(error.position.is_none(), WITHOUT_LINE.contains(&stem.as_str()), "{text}");
         // What is not supported in a robot's file is listed, each in a line of its own.
         let listed = if stem == "robot-unsupported" { 1 } else { 0 };
         assert_eq!(text.lines().count(), 2 + listed, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() < 300), "{text}");
-    }
+    });
 }
 
 /// A bad scene is refused with the same words when nobody wants its variables and losses.
 #[test]
 fn scenes_are_refused_like_problems() {
-    for stem in stems("toml").into_iter().filter(|stem| !["no-variables", "no-loss"].contains(&stem.as_str()))
-    {
-        let file = format!("{FOLDER}/{stem}.toml");
-        assert_eq!(Scene::load(&file).err(), Some(error_of(&stem)), "{stem}");
+    let complete = ["no-variables", "no-loss"];
+    for stem in BAD.all().into_iter().filter(|stem| !complete.contains(&stem.as_str())) {
+        let file = format!("{}/{stem}.toml", BAD.folder);
+        assert_eq!(Scene::load(&file).err(), Some(BAD.error_of(&stem)), "{stem}");
     }
-    for stem in ["no-variables", "no-loss"] {
-        assert!(Scene::load(format!("{FOLDER}/{stem}.toml")).is_ok(), "{stem}");
+    for stem in complete {
+        assert!(Scene::load(format!("{}/{stem}.toml", BAD.folder)).is_ok(), "{stem}");
     }
 }
 

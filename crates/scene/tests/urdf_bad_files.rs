@@ -1,82 +1,46 @@
 //! Every bad file in `tests/urdf/bad` gives the error in the text file beside it.
-//!
-//! `PULLBACK_BLESS=1 cargo test -p pullback-scene` writes those texts anew: read what it changed.
 
-use std::collections::BTreeSet;
+#[path = "common/bad.rs"]
+mod bad;
+
 use std::fs;
 
+use bad::Bad;
 use pullback_scene::robot::{Base, Load};
-use pullback_scene::{Error, LARGEST_FILE, Robot};
+use pullback_scene::{LARGEST_FILE, Robot};
 
-const FOLDER: &str = "tests/urdf/bad";
-
-/// Errors of files as a whole, and of meshes as a whole, which have no line.
-const WITHOUT_LINE: [&str; 8] = [
-    "mesh-corner-missing",
-    "mesh-dae",
-    "mesh-folder",
-    "mesh-folder-called-mesh",
-    "mesh-scale-huge",
-    "mesh-without-faces",
-    "no-links-but-models",
-    "shape-unknown",
-];
-
-fn stems(ending: &str) -> BTreeSet<String> {
-    let files =
-        fs::read_dir(FOLDER).expect("the folder is there").map(|entry| entry.expect("it can be read").path());
-    files
-        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .collect()
-}
-
-fn error_of(stem: &str) -> Error {
-    Robot::load(format!("{FOLDER}/{stem}.urdf"), &Load::default())
-        .err()
-        .unwrap_or_else(|| panic!("{stem} is read without an error"))
-}
+const BAD: Bad = Bad {
+    folder: "tests/urdf/bad",
+    ending: "urdf",
+    without_line: &[
+        "mesh-corner-missing",
+        "mesh-dae",
+        "mesh-folder",
+        "mesh-folder-called-mesh",
+        "mesh-scale-huge",
+        "mesh-without-faces",
+        "no-links-but-models",
+        "shape-unknown",
+    ],
+    error: |file| Robot::load(file, &Load::default()).err(),
+};
 
 #[test]
 fn every_bad_file_gives_its_error() {
-    let bless = std::env::var_os("PULLBACK_BLESS").is_some();
-    let mut wrong = Vec::new();
-    for stem in stems("urdf") {
-        let found = format!("{}\n", error_of(&stem));
-        let file = format!("{FOLDER}/{stem}.txt");
-        if bless {
-            fs::write(&file, &found).expect("the text can be written");
-        }
-        let wanted = fs::read_to_string(&file).unwrap_or_default();
-        if found != wanted {
-            wrong.push(format!("{stem}\nfound:  {found}wanted: {wanted}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn every_bad_file_has_its_error_and_every_error_its_file() {
-    assert_eq!(stems("urdf"), stems("txt"));
-    assert!(stems("urdf").len() >= 75);
+    BAD.gives_its_errors(75);
 }
 
 #[test]
 fn every_error_names_file_line_and_fix() {
-    for stem in stems("urdf") {
-        let error = error_of(&stem);
-        let text = error.to_string();
-        assert!(text.starts_with(&format!("{FOLDER}/")), "{text}");
-        assert!(!error.what.is_empty() && !error.fix.is_empty(), "{text}");
-        assert_eq!(error.position.is_none(), WITHOUT_LINE.contains(&stem.as_str()), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() < 300), "{text}");
-    }
+    BAD.names_place_and_fix(|_, text| {
+        assert!(text.starts_with(&format!("{}/", BAD.folder)), "{text}");
+    });
 }
 
 #[test]
 fn files_that_cannot_be_read() {
     let text = |path: &str| Robot::load(path, &Load::default()).expect_err("it cannot be read").to_string();
-    assert_eq!(text(FOLDER), format!("{FOLDER}: this is a folder\n  fix: name a file in it"));
+    assert_eq!(text(BAD.folder), "tests/urdf/bad: this is a folder\n  fix: name a file in it");
     assert_eq!(
         text("tests/urdf/bad/lop.urdf"),
         "tests/urdf/bad/lop.urdf: there is no such file\n  fix: did you mean `loop.urdf`? Check the path"

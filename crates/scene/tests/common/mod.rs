@@ -1,6 +1,12 @@
 //! Broken copies of good files.
 
-use pullback_scene::robot::{Geometry, Loaded};
+use std::time::{Duration, Instant};
+
+use pullback_scene::robot::{Geometry, Load, Loaded};
+use pullback_scene::{Error, Robot};
+
+/// No file may take longer.
+pub const LONGEST: Duration = Duration::from_secs(5);
 
 /// A number that no good file has: where it is found, a file from elsewhere was read.
 pub const CANARY: f64 = 918_273.645;
@@ -129,6 +135,49 @@ pub fn change(text: &mut String, random: &mut Random, format: &Format<'_>) {
             }
         }
     }
+}
+
+/// How broken files end.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Files with an error.
+    pub errors: usize,
+    /// Files that are robots still.
+    pub read: usize,
+    /// Files from elsewhere that were refused by name.
+    pub refused: usize,
+}
+
+impl Tally {
+    /// Reads a broken file: an error that says how to mend it, or a robot; in time, and with nothing from elsewhere.
+    pub fn read(&mut self, case: &str, text: String, file: &std::path::Path, load: &Load) -> Option<Robot> {
+        let before = Instant::now();
+        let result = Robot::parse(text, file, load);
+        assert!(before.elapsed() < LONGEST, "{case}: {:?}", before.elapsed());
+        match result {
+            Ok(loaded) => {
+                self.read += 1;
+                assert!(loaded.robot.check().is_ok(), "{case}");
+                assert!(!holds_canary(&loaded), "{case}: a mesh from elsewhere was read");
+                let elsewhere = loaded.robot.bodies.iter().any(|body| body.name.starts_with("root:"));
+                assert!(!elsewhere, "{case}: a part from elsewhere was read");
+                self.refused += loaded.warnings.iter().filter(|warning| outside(warning)).count();
+                Some(loaded.robot)
+            }
+            Err(error) => {
+                self.errors += 1;
+                assert!(!error.fix.is_empty() && !error.what.is_empty(), "{case}: {error}");
+                let text = error.to_string();
+                assert!(!text.contains("root:") && !text.contains(&CANARY.to_string()), "{case}: {error}");
+                self.refused += usize::from(outside(&error));
+                None
+            }
+        }
+    }
+}
+
+fn outside(error: &Error) -> bool {
+    error.what.contains("outside")
 }
 
 /// Whether a mesh from elsewhere was read.

@@ -114,7 +114,7 @@ fn motors_and_the_start_of_a_robot() {
             ..motor("reach", Transmission::Tendon { tendon: 0, gear: 1.0 }, [3.0, 0.0, 0.0], [0.0, 0.0, -3.0])
         },
         motor("push", joint(2, vec![1.0]), [1.0, 0.0, 0.0], [0.0; 3]),
-        motor("thrust", joint(0, vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), [2.0, 0.0, 0.0], [0.1, 0.2, 0.3]),
+        motor("thrust", joint(0, vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), [2.0, 0.0, 0.0], [0.1, 0.0, 0.3]),
     ];
     assert_eq!(robot.motors, wanted);
     // The free joint is where it is said to be, in the world; the toe follows: 2 · 0.125 + 0.5.

@@ -9,6 +9,7 @@ mod linearise;
 mod model;
 pub mod names;
 pub mod particles;
+mod preparation;
 pub mod rollout;
 mod step;
 mod stepper;

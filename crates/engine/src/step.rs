@@ -14,6 +14,7 @@ use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
 use crate::model::Model;
 use crate::names::{Block, Layout};
+use crate::preparation::Preparation;
 
 /// How time goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,14 +71,6 @@ pub struct Step {
     pub(crate) back: Option<(Program, Io)>,
     /// What depends on params alone, if anything does.
     pub(crate) prepare: Option<Preparation>,
-}
-
-/// A program that runs once for all steps: from params to what steps read instead of them.
-#[derive(Clone)]
-pub(crate) struct Preparation {
-    pub program: Program,
-    pub params: Vec<(BufferUse, usize)>,
-    pub prepared: Vec<(BufferUse, usize)>,
 }
 
 /// The buffers of a step's program, in the order of the flat vectors.
@@ -148,7 +141,7 @@ impl Step {
             | Integrator::ImplicitMidpoint
             | Integrator::BackwardEuler => None,
         };
-        let prepare = preparation(model)?;
+        let prepare = Preparation::new(model)?;
         Ok(Step { model: model.clone(), scheme, program, io, back, prepare })
     }
 
@@ -169,10 +162,9 @@ impl Step {
 
     /// How many bytes a copy of it holds beyond itself; programs and the model are shared.
     pub(crate) fn bytes(&self) -> usize {
-        let prepared = |p: &Preparation| held(&p.params) + held(&p.prepared);
         self.io.bytes()
             + self.back.as_ref().map_or(0, |(_, io)| io.bytes())
-            + self.prepare.as_ref().map_or(0, prepared)
+            + self.prepare.as_ref().map_or(0, Preparation::bytes)
     }
 
     /// The program that runs it.
@@ -296,23 +288,6 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
     });
     let io = Io { time: inputs.time, state, next, control, params, prepared, implicit };
     Ok((p.finish()?, io))
-}
-
-/// The program of what depends on params alone.
-pub(crate) fn preparation(model: &Model) -> Result<Option<Preparation>, Error> {
-    if model.robots().is_empty() {
-        return Ok(None);
-    }
-    let mut p = Program::builder();
-    let mut slots = HashMap::new();
-    let params = declare_all(&mut p, model.params_layout(), &mut slots, true);
-    let mut prepared = Vec::new();
-    for robot in model.robots() {
-        let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
-        prepared.extend(made.uses(&p));
-        made.output(&mut p);
-    }
-    Ok(Some(Preparation { program: p.finish()?, params, prepared }))
 }
 
 /// Is no force of the model a function of velocities?

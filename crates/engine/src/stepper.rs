@@ -1,16 +1,14 @@
 //! Running steps, forwards and backwards, for one world or many.
 
 mod newton;
-mod preparation;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, Scalar};
 
-use preparation::Preparing;
-
 use crate::articulated::Manifold;
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
+use crate::preparation::Preparing;
 use crate::step::{Io, Step, held, ranges};
 
 /// A number with a value and, if it is a dual, a tangent.
@@ -78,7 +76,9 @@ pub struct Stepper<S: Parts> {
     manifold: Manifold,
     control_len: usize,
     workspace: Workspace<S>,
-    preparation: Option<Preparing<S>>,
+    preparing: Option<Preparing<S>>,
+    /// The cotangents of what was prepared have been pulled back.
+    pulled: bool,
     jacobians: Option<Jacobians>,
     newton: newton::Scratch<S>,
     /// The state that the last step ended with.
@@ -115,11 +115,12 @@ impl<S: Parts> Stepper<S> {
         let (state_len, control_len) =
             (step.model().state_layout().len(), step.model().control_layout().len());
         let scheme = step.scheme();
-        let preparation = step.prepare.as_ref().map(|prepare| Preparing::new(prepare, worlds, options));
+        let preparing = step.prepare.as_ref().map(|prepare| Preparing::new(prepare, worlds, options));
         let jacobians = Jacobians::new(step, worlds);
         let positions = step.model().positions();
         let unknowns = if jacobians.is_some() { (state_len - positions) * worlds } else { 0 };
-        let most = state_len.max(control_len).max(step.model().params_layout().len());
+        let prepared = io.prepared.iter().map(|(_, len)| *len).max().unwrap_or(0);
+        let most = state_len.max(control_len).max(step.model().params_layout().len()).max(prepared);
         let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
         Stepper {
             io: io.clone(),
@@ -131,7 +132,8 @@ impl<S: Parts> Stepper<S> {
             manifold: step.model().manifold(),
             control_len,
             workspace,
-            preparation,
+            preparing,
+            pulled: false,
             newton: newton::Scratch::new(unknowns, worlds, state_len, most),
             jacobians,
             state: vec![S::default(); worlds * state_len],
@@ -148,7 +150,7 @@ impl<S: Parts> Stepper<S> {
         self.workspace.bytes()
             + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
             + self.newton.bytes()
-            + self.preparation.as_ref().map_or(0, Preparing::bytes)
+            + self.preparing.as_ref().map_or(0, Preparing::bytes)
             + self.manifold.bytes()
             + self.io.bytes()
             + held(&self.state)
@@ -174,8 +176,8 @@ impl<S: Parts> Stepper<S> {
     /// Sets the params of one world.
     pub fn set_params(&mut self, world: usize, params: &[S]) -> Result<(), Error> {
         write_all(&mut self.workspace, world, &self.io.params, params)?;
-        if let Some(preparation) = &mut self.preparation {
-            preparation.set_params(world, params)?;
+        if let Some(preparing) = &mut self.preparing {
+            preparing.set_params(world, params)?;
         }
         if let Some(jacobians) = &mut self.jacobians {
             self.newton.values(params);
@@ -327,9 +329,7 @@ impl<S: Parts> Stepper<S> {
             self.seed_residual(&unknown, step, state_bar)?;
         }
         self.workspace.pullback();
-        if let Some(preparation) = &mut self.preparation {
-            preparation.pulled = false;
-        }
+        self.pulled = false;
         for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
             read_bars(&self.workspace, world, &self.io.state, bars)?;
         }
@@ -351,24 +351,36 @@ impl<S: Parts> Stepper<S> {
     /// Sets the cotangents of params to zero.
     pub fn clear_params(&mut self) {
         self.workspace.clear_parameters();
-        if let Some(preparation) = &mut self.preparation {
-            preparation.pulled = false;
-        }
+        self.pulled = false;
     }
 
     /// Prepares what depends on params alone, if they have changed.
     fn prepare(&mut self) -> Result<(), Error> {
-        let Some(preparation) = &mut self.preparation else { return Ok(()) };
-        preparation.prepare(&self.io, &mut self.workspace, self.jacobians.as_mut(), self.worlds)
+        let Some(preparing) = &mut self.preparing else { return Ok(()) };
+        if !preparing.make() {
+            return Ok(());
+        }
+        for world in 0..self.worlds {
+            preparing.give(world, &self.io.prepared, |to, numbers| {
+                self.workspace.write_numbers(world, to, numbers)?;
+                if let Some(jacobians) = &mut self.jacobians {
+                    self.newton.values(numbers);
+                    jacobians.set_prepared(world, to, &self.newton.numbers)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// The cotangents of one world's params, summed over all steps that were pulled back.
     pub fn params_bar(&mut self, world: usize, bars: &mut [S]) -> Result<(), Error> {
         read_bars(&self.workspace, world, &self.io.params, bars)?;
-        match &mut self.preparation {
-            Some(preparation) => preparation.add_bars(&self.io, &self.workspace, world, bars),
-            None => Ok(()),
+        let Some(preparing) = &mut self.preparing else { return Ok(()) };
+        if !std::mem::replace(&mut self.pulled, true) {
+            preparing.pull(&self.workspace, &self.io.prepared)?;
         }
+        preparing.add_bars(world, bars)
     }
 
     /// From now on states are copied between steps, so that all values can be kept and brought back.

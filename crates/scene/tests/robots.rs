@@ -191,6 +191,19 @@ fn what_files_of_robots_say_by_themselves() {
     assert_eq!(fixed.robots, scene.robots);
 }
 
+/// A world has one gravity, that of the scene.
+#[test]
+fn the_gravity_of_a_file_is_left_out_with_a_warning() {
+    let robot = "[[robots]]\nfile = \"../mjcf/good/arm.xml\"\nallow = [\"../mjcf/good\"]\n";
+    let said = |scene: &Scene| scene.warnings.iter().filter(|w| w.what.contains("gravity")).count();
+    let scene = parse(robot);
+    let warning = scene.warnings.last().expect("the file has a gravity of its own");
+    assert_eq!(warning.path, "robots[0].file");
+    assert_eq!(warning.fix, "write `gravity = [0.1, 0.0, -9.7]` in `[world]`");
+    assert_eq!((said(&scene), scene.world.gravity), (1, [0.0, 0.0, -9.81]));
+    assert_eq!(said(&parse(&format!("[world]\ngravity = [0.1, 0, -9.7]\n{robot}"))), 0);
+}
+
 /// The keyframe moves with the robot: a quarter turn about z takes its x velocity to y.
 #[test]
 fn a_robot_that_starts_from_a_keyframe() {

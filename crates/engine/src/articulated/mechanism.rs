@@ -21,7 +21,8 @@ use super::tree::WORLD;
 use super::{Inputs, Prepared, Robot, Slots};
 use crate::error::Error;
 use crate::names::{Block, Layout, Params, Quantity};
-use crate::step::{declare_all, ranges};
+use crate::preparation::{Preparation, Preparing};
+use crate::step::declare_all;
 
 /// What a mechanism is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +84,8 @@ pub struct Mechanism<S: Scalar = f64> {
     params: Vec<f64>,
     worlds: usize,
     options: RunOptions,
-    preparation: Workspace<S>,
-    raw: Vec<(BufferUse, usize)>,
-    prepared: Vec<(BufferUse, usize)>,
-    made: Vec<Vec<S>>,
+    /// What depends on params alone, the same for all worlds.
+    preparing: Preparing<S>,
     runners: Vec<(Task, Runner<S>)>,
 }
 
@@ -136,17 +135,15 @@ impl<S: Scalar> Mechanism<S> {
         let layout = Layout::new(blocks);
         let mut p = Program::builder();
         let mut slots = HashMap::new();
-        let raw = declare_all(&mut p, &layout, &mut slots, true);
+        let params = declare_all(&mut p, &layout, &mut slots, true);
         let (made, masses) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
         // Masses come last: only what sums over bodies reads them.
         let prepared = [made.uses(&p), masses.uses(&p)].concat();
         made.output(&mut p);
+        let preparation = Preparation { program: p.finish()?, params, prepared };
         let mut mechanism = Mechanism {
             params: layout.values(),
-            preparation: p.finish()?.workspace(RunOptions::default()),
-            made: prepared.iter().map(|(_, len)| vec![S::default(); *len]).collect(),
-            raw,
-            prepared,
+            preparing: Preparing::new(&preparation, 1, RunOptions::default()),
             robot,
             layout,
             worlds,
@@ -173,14 +170,9 @@ impl<S: Scalar> Mechanism<S> {
     pub fn set_params(&mut self, params: &[f64]) -> Result<(), Error> {
         length("params", params, self.layout.len())?;
         self.params.copy_from_slice(params);
-        for (buffer, range) in ranges(&self.raw) {
-            let numbers: Vec<S> = params[range].iter().map(|x| S::from_f64(*x)).collect();
-            self.preparation.write_numbers(0, buffer, &numbers)?;
-        }
-        self.preparation.forward();
-        for ((buffer, _), made) in self.prepared.iter().zip(&mut self.made) {
-            self.preparation.read_numbers_into(0, *buffer, made)?;
-        }
+        let numbers: Vec<S> = params.iter().map(|x| S::from_f64(*x)).collect();
+        self.preparing.set_params(0, &numbers)?;
+        self.preparing.make();
         for k in 0..self.runners.len() {
             self.give_params(k)?;
         }
@@ -197,9 +189,9 @@ impl<S: Scalar> Mechanism<S> {
         let armature = of(block(&key(self.robot.description(), "armature")));
         let gravity = of(block("gravity"));
         for world in 0..self.worlds {
-            for ((buffer, _), made) in runner.prepared.iter().zip(&self.made) {
-                runner.workspace.write_numbers(world, *buffer, made)?;
-            }
+            let workspace = &mut runner.workspace;
+            self.preparing
+                .give(0, &runner.prepared, |to, numbers| Ok(workspace.write_numbers(world, to, numbers)?))?;
             runner.workspace.write_numbers(world, runner.armature, &armature)?;
             runner.workspace.write_numbers(world, runner.gravity, &gravity)?;
         }

@@ -13,7 +13,7 @@ use super::bodies::{Bodies, Moving};
 use super::kinematics::zero;
 use crate::error::Error;
 use crate::model::Model;
-use crate::step::{Preparation, preparation, ranges};
+use crate::preparation::{Preparation, Preparing};
 
 /// Bodies and frames of a model's robots in the world, for losses and pictures: [`Watch::run`] at a state, look at
 /// [`Watch::part`], then [`Watch::seed`] cotangents and [`Watch::pullback`] them. Nothing is allocated by these.
@@ -43,7 +43,9 @@ use crate::step::{Preparation, preparation, ranges};
 /// ```
 pub struct Watch {
     /// What depends on params alone; `None` without robots.
-    preparing: Option<Preparing>,
+    preparing: Option<Preparing<f64>>,
+    /// The params that it was made from.
+    given: Vec<f64>,
     workspace: Workspace<f64>,
     /// The buffers of the workspace that hold what was prepared.
     prepared: Vec<(BufferUse, usize)>,
@@ -57,14 +59,6 @@ pub struct Watch {
     params_len: usize,
     /// Numbers on their way from one buffer to another.
     scratch: Vec<f64>,
-}
-
-/// Joint frames and bodies in their nodes, and the params that they were made from.
-struct Preparing {
-    workspace: Workspace<f64>,
-    params: Vec<(BufferUse, usize)>,
-    prepared: Vec<(BufferUse, usize)>,
-    given: Vec<f64>,
 }
 
 /// One robot.
@@ -122,22 +116,15 @@ impl Watch {
             let frames = d.frames.iter().map(|frame| (frame.body, pose_of(&frame.placement))).collect();
             robots.push(Watched { q, v, positions, velocities, moving, bodies, frames });
         }
-        let preparing = preparation(model)?.map(|Preparation { program, params, prepared }| Preparing {
-            workspace: program.workspace(RunOptions::default()),
-            given: Vec::with_capacity(model.params_layout().len()),
-            params,
-            prepared,
-        });
-        let most = |buffers: &[(BufferUse, usize)]| buffers.iter().map(|(_, len)| *len).max().unwrap_or(0);
-        let of_params = preparing.as_ref().map_or(0, |p| most(&p.params));
+        let preparing = Preparation::new(model)?.map(|p| Preparing::new(&p, 1, RunOptions::default()));
         let of_robot = |robot: &Watched| {
             robot.positions.len().max(robot.velocities.len()).max(Pose::<f64>::LEN * robot.bodies.len())
         };
-        let of_robots = robots.iter().map(of_robot).max().unwrap_or(0);
         Ok(Watch {
             workspace: p.finish()?.workspace(RunOptions::default()),
-            scratch: vec![0.0; most(&prepared).max(of_params).max(of_robots)],
+            scratch: vec![0.0; robots.iter().map(of_robot).max().unwrap_or(0)],
             preparing,
+            given: Vec::with_capacity(model.params_layout().len()),
             prepared,
             robots,
             poses: vec![identity_pose(); first],
@@ -183,18 +170,13 @@ impl Watch {
     }
 
     fn prepare(&mut self, params: &[f64]) -> Result<(), Error> {
-        let Some(preparing) = self.preparing.as_mut().filter(|p| p.given != params) else { return Ok(()) };
-        for (buffer, range) in ranges(&preparing.params) {
-            preparing.workspace.write_numbers(0, buffer, &params[range])?;
-        }
-        preparing.workspace.forward();
-        for (&(from, len), &(to, _)) in preparing.prepared.iter().zip(&self.prepared) {
-            let scratch = &mut self.scratch[..len];
-            preparing.workspace.read_numbers_into(0, from, scratch)?;
-            self.workspace.write_numbers(0, to, scratch)?;
-        }
-        preparing.given.clear();
-        preparing.given.extend_from_slice(params);
+        let Some(preparing) = self.preparing.as_mut().filter(|_| self.given != params) else { return Ok(()) };
+        preparing.set_params(0, params)?;
+        preparing.make();
+        preparing
+            .give(0, &self.prepared, |to, numbers| Ok(self.workspace.write_numbers(0, to, numbers)?))?;
+        self.given.clear();
+        self.given.extend_from_slice(params);
         Ok(())
     }
 
@@ -270,19 +252,8 @@ impl Watch {
             }
         }
         let Some(preparing) = &mut self.preparing else { return Ok(()) };
-        for (&(to, len), &(from, _)) in preparing.prepared.iter().zip(&self.prepared) {
-            let scratch = &mut self.scratch[..len];
-            self.workspace.bar_numbers_into(0, from, scratch)?;
-            preparing.workspace.seed_numbers(0, to, scratch)?;
-        }
-        preparing.workspace.clear_parameters();
-        preparing.workspace.pullback();
-        for (buffer, range) in ranges(&preparing.params) {
-            let scratch = &mut self.scratch[..range.len()];
-            preparing.workspace.bar_numbers_into(0, buffer, scratch)?;
-            add_all(&mut params_bar[range], scratch);
-        }
-        Ok(())
+        preparing.pull(&self.workspace, &self.prepared)?;
+        preparing.add_bars(0, params_bar)
     }
 }
 

@@ -42,6 +42,57 @@ pub fn gradient(model: &Model, scheme: Scheme, steps: usize, loss: &dyn Loss) ->
     rollout.gradient(&Start::new(&state, &controls, &params), loss).expect("a gradient").clone()
 }
 
+/// A smooth function of the last state: Σ w sin(x).
+struct Smooth;
+
+fn weight(i: usize) -> f64 {
+    1.0 + 0.1 * (i % 7) as f64
+}
+
+impl Loss for Smooth {
+    fn value(&self, m: &Moment<'_>) -> f64 {
+        let sum = || m.state.iter().enumerate().map(|(i, x)| weight(i) * x.sin()).sum();
+        if m.last { sum() } else { 0.0 }
+    }
+    fn pullback(&self, m: &Moment<'_>, bars: &mut Bars<'_>) {
+        if m.last {
+            (0..m.state.len()).for_each(|i| bars.state[i] += weight(i) * m.state[i].cos());
+        }
+    }
+}
+
+/// The last state after a second, and the gradient of [`Smooth`] by everything.
+pub fn measure(model: &Model, integrator: Integrator, steps: usize, substeps: usize) -> [Vec<f64>; 2] {
+    let scheme = Scheme { integrator, dt: 1.0 / steps as f64, substeps };
+    let step = Step::new(model, scheme).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    let mut last = Vec::new();
+    rollout.watch(&Start::new(&state, &[], &params), |m| last = m.state.to_vec()).expect("a rollout");
+    let g = gradient(model, scheme, steps, &Smooth);
+    [last, [g.states, g.params].concat()]
+}
+
+/// How far two vectors are from each other.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// How far a measured order may be from the stated one.
+const TOLERANCE: f64 = 0.15;
+
+/// State and gradient come nearer to the truth at an order: with steps, and with steps half as long.
+pub fn has_order(name: &str, order: f64, [coarse, fine, truth]: [&[Vec<f64>; 2]; 3]) {
+    for (what, i) in [("state", 0), ("gradient", 1)] {
+        let (before, after) = (distance(&coarse[i], &truth[i]), distance(&fine[i], &truth[i]));
+        let measured = (before / after).log2();
+        assert!(
+            (measured - order).abs() < TOLERANCE,
+            "{name}: order {measured:.3} of the {what}, from {before:.2e} to {after:.2e}"
+        );
+    }
+}
+
 /// A world whose last state is known in closed form.
 pub struct Problem<'a> {
     /// What it is about.

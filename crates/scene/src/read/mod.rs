@@ -20,6 +20,7 @@ use crate::check;
 use crate::error::{Error, Invalid};
 use crate::names::{Names, PartNames};
 use crate::problem::{LossTerm, Optimiser, Variable};
+use crate::robot::Robot;
 use crate::scene::Scene;
 use crate::source::Source;
 
@@ -111,6 +112,9 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
     let mut warnings = Vec::new();
     let mut robots = root.sections("robots", |node| robot::read(node, &simulation, source, &mut warnings))?;
+    for (i, robot) in robots.iter().enumerate() {
+        warnings.extend(other_gravity(i, robot, world.gravity).map(|invalid| source.attach(invalid)));
+    }
     let mut bodies = 0;
     robots.extend(root.sections("bodies", |node| body::read(node, &mut bodies))?);
     Ok(Scene {
@@ -126,6 +130,13 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         warnings,
         particles,
     })
+}
+
+/// A world has one gravity: what a robot's file says of it is left out.
+fn other_gravity(i: usize, robot: &Robot, gravity: [f64; 3]) -> Option<Invalid> {
+    let said = robot.options.gravity.filter(|said| *said != gravity)?;
+    let what = format!("the file has the gravity {said:?}, and the scene {gravity:?}, which is taken");
+    Some(Invalid::new(format!("robots[{i}].file"), what, format!("write `gravity = {said:?}` in `[world]`")))
 }
 
 /// The file's name without its ending: what a scene without a name is called.

@@ -8,7 +8,6 @@ use crate::articulated::Centroid;
 use crate::articulated::forward_dynamics::Algorithm;
 use crate::articulated::model::key;
 use crate::error::Error;
-use crate::step::ranges;
 
 impl Mechanism<f64> {
     /// Accelerations [rad/s² or m/s²] from forces on the degrees of freedom [N·m or N].
@@ -139,16 +138,8 @@ impl Mechanism<f64> {
         if let Some(buffer) = runner.acting {
             runner.workspace.bar_numbers_into(0, buffer, &mut bars.given)?;
         }
-        for ((from, len), (to, _)) in runner.prepared.iter().zip(&self.prepared) {
-            let mut numbers = vec![0.0; *len];
-            runner.workspace.bar_numbers_into(0, *from, &mut numbers)?;
-            self.preparation.seed_numbers(0, *to, &numbers)?;
-        }
-        self.preparation.clear_parameters();
-        self.preparation.pullback();
-        for (buffer, range) in ranges(&self.raw) {
-            self.preparation.bar_numbers_into(0, buffer, &mut bars.params[range])?;
-        }
+        self.preparing.pull(&runner.workspace, &runner.prepared)?;
+        self.preparing.add_bars(0, &mut bars.params)?;
         let armature = key(self.robot.description(), "armature");
         for (block, range) in self.layout.ranges() {
             let from = match block.key.as_str() {
@@ -247,18 +238,23 @@ impl Mechanism<f64> {
     /// The Jacobian of a body's velocity by the velocities of joints, 6 × nv row by row: velocity of its origin, then angular
     /// velocity, in world axes.
     pub fn body_jacobian(&mut self, q: &[f64], body: usize) -> Result<Vec<f64>, Error> {
-        let n = self.robot.tree.velocities();
+        self.alone()?;
+        let (n, bodies) = (self.robot.tree.velocities(), self.robot.tree.node_of_body.len());
+        if body >= bodies {
+            let wanted = "a body of the robot";
+            return Err(Error::Scheme { what: "the body", found: body.to_string(), wanted });
+        }
+        let k = self.run(Task::Bodies, q, &vec![0.0; n], &[])?;
         let mut jacobian = vec![0.0; 6 * n];
-        for j in 0..n {
-            let mut v = vec![0.0; n];
-            v[j] = 1.0;
-            let bodies = self.bodies(q, &v)?;
-            let Some((_, m)) = bodies.get(body) else {
-                let wanted = "a body of the robot";
-                return Err(Error::Scheme { what: "the body", found: body.to_string(), wanted });
-            };
-            let column = [m.linear.x, m.linear.y, m.linear.z, m.angular.x, m.angular.y, m.angular.z];
-            (0..6).for_each(|i| jacobian[i * n + j] = column[i]);
+        let runner = &mut self.runners[k].1;
+        let Some(moving) = runner.moving else { return Ok(jacobian) };
+        // Each row is a pullback: its seed is one number of the body's motion, which is angular, then linear.
+        for (row, number) in jacobian.chunks_exact_mut(n.max(1)).zip([3, 4, 5, 0, 1, 2]) {
+            let mut seed = vec![0.0; Motion::<f64>::LEN * bodies];
+            seed[Motion::<f64>::LEN * body + number] = 1.0;
+            runner.workspace.seed_numbers(0, moving.motions, &seed)?;
+            runner.workspace.pullback();
+            runner.workspace.bar_numbers_into(0, runner.v, row)?;
         }
         Ok(jacobian)
     }

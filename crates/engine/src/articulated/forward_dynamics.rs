@@ -11,7 +11,7 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View
 use super::crba::{self, Sums};
 use super::joint::against_gravity;
 use super::kinematics::{Kinematics, down};
-use super::push::Pushes;
+use super::push::{Pushed, Pushes};
 use super::rnea_pullback;
 use super::tree::Tree;
 use super::{Inputs, aba, dense, factor};
@@ -281,8 +281,8 @@ impl Operation for ForwardDynamics {
         let (x, bars) = (inputs.configuration(world), inputs.bars(world));
         let start = against_gravity(world.values(inputs.gravity).get(0));
         let (tau_bar, out_bar) = (world.bars(self.tau), world.bars(self.acceleration));
-        let pushes = match &self.pushes {
-            Some(pushes) => Some((pushes.values(world), pushes.bars(world))),
+        let mut pushed = match &self.pushes {
+            Some(pushes) => Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) }),
             None => None,
         };
         let kept = Kept::carve(tree, self.articulated, world.memory);
@@ -298,6 +298,6 @@ impl Operation for ForwardDynamics {
         }
         let directions = (&*w, &*kept.acceleration);
         let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-        rnea_pullback::pull(tree, &x, k, inertias, start, directions, pushes, &mut sums, &bars);
+        rnea_pullback::pull(tree, &x, k, inertias, start, directions, &mut pushed, &mut sums, &bars);
     }
 }

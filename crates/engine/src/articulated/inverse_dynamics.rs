@@ -138,7 +138,7 @@ impl Operation for InverseDynamics {
         }
         let directions = (&*w, &*kept.acceleration);
         let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-        rnea_pullback::pull(tree, &x, k, inertias, start, directions, None, &mut sums, &bars);
+        rnea_pullback::pull(tree, &x, k, inertias, start, directions, &mut (), &mut sums, &bars);
         // M w: what A_bar has summed up behind each joint.
         for (n, node) in tree.nodes.iter().enumerate() {
             let d = node.dof as usize;

@@ -3,6 +3,9 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, View, World};
 
+use super::kinematics::zero;
+use super::rnea_pullback::Outside;
+
 /// Which bodies are pushed, and by what.
 #[derive(Clone, Debug)]
 pub(crate) struct Pushes {
@@ -81,20 +84,30 @@ impl<L: Lane> Pushing<'_, L> {
             forces[n] = forces[n] - about_origin(poses[n], at, self.force.get(k), self.torque.get(k));
         }
     }
+}
 
-    /// Adds to the cotangents of the pushes, and to the torques by which they do not turn with their nodes.
+/// The values and the cotangents of pushes.
+pub(crate) struct Pushed<'a, L: Lane> {
+    pub values: Pushing<'a, L>,
+    pub bars: Pushing<'a, L>,
+}
+
+impl<L: Lane> Outside<L> for Option<Pushed<'_, L>> {
+    /// Their points move with the bodies; their directions stay.
     #[inline(always)]
-    pub fn pull(&self, bars: &Pushing<'_, L>, poses: &[Pose<L>], w: &[Motion<L>], turned: &mut [Vec3<L>]) {
-        for (k, &(b, n)) in self.on.iter().enumerate() {
-            let at = self.in_node.get(b).position;
-            let (force, torque) = (self.force.get(k), self.torque.get(k));
+    fn act(&mut self, poses: &[Pose<L>], w: &[Motion<L>], force: &mut [Force<L>], stays: &mut [Force<L>]) {
+        let Some(Pushed { values, bars }) = self else { return };
+        values.apply(poses, force);
+        for (k, &(b, n)) in values.on.iter().enumerate() {
+            let at = values.in_node.get(b).position;
+            let (force, torque) = (values.force.get(k), values.torque.get(k));
             let (force_bar, torque_bar, point_bar, turn) = push_bars(poses[n], at, force, torque, w[n]);
             bars.force.add(k, force_bar);
             bars.torque.add(k, torque_bar);
-            let mut pose_bar: Pose<L> = super::kinematics::zero();
+            let mut pose_bar: Pose<L> = zero();
             pose_bar.position = point_bar;
             bars.in_node.add(b, pose_bar);
-            turned[n] = turned[n] + turn;
+            stays[n].torque = stays[n].torque + turn;
         }
     }
 }

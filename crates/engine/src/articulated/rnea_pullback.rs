@@ -10,8 +10,8 @@
 //! - Ξ = -(V ×* V_bar + A ×* A_bar + W ×* F),
 //!
 //! and gives those of the joint's position (s · Ξ) and of its placement. V_bar includes what the joint's own
-//! velocity does to A: V_bar += v s ×* A_bar; its v_bar = s · V_bar + (V × s) · A_bar. Forces from outside keep their
-//! directions in the world: what they would have done by turning is taken off again (`push.rs`).
+//! velocity does to A: V_bar += v s ×* A_bar; its v_bar = s · V_bar + (V × s) · A_bar. Forces from outside do not move with
+//! what is behind a joint: what they would have done by moving is taken off again (`Outside`).
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, View, carve};
@@ -19,7 +19,6 @@ use pullback_scene::robot::JointKind;
 
 use super::joint::{along, carried, placement_bar, quat_bar};
 use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, rate, spread, vector};
-use super::push::Pushing;
 use super::tree::{Node, Tree, WORLD};
 
 /// Where cotangents go.
@@ -40,13 +39,44 @@ pub(crate) struct Sums<'a, L: Lane> {
     v_bar: &'a mut [Force<L>],
     pub a_bar: &'a mut [Force<L>],
     force: &'a mut [Force<L>],
-    /// Torques by which pushes do not turn with their bodies.
-    turned: &'a mut [Vec3<L>],
+    /// By what forces from outside do not move with their nodes.
+    stays: &'a mut [Force<L>],
+}
+
+/// Forces from outside on nodes, about the origins of their trees.
+pub(crate) trait Outside<L: Lane> {
+    /// Takes the forces off `force`, gives them their cotangents, and adds to `stays` by what they do not move with their
+    /// nodes: -W ×* f for what does not move at all. `w` are the motions W of nodes.
+    fn act(&mut self, poses: &[Pose<L>], w: &[Motion<L>], force: &mut [Force<L>], stays: &mut [Force<L>]);
+    /// Is there more to be pulled back along?
+    const CARRIES: bool = false;
+    /// Σ V · f, with the motions V that other velocities give the nodes, and forces that do not move. Its V ×* f is in
+    /// `stays`.
+    #[inline(always)]
+    fn carried(&mut self) -> Carried<'_, L> {
+        Carried { rates: &[], motions: &[], forces: &mut [] }
+    }
+}
+
+/// Σ V · f.
+pub(crate) struct Carried<'a, L: Lane> {
+    /// The velocities of degrees of freedom.
+    pub rates: &'a [L],
+    /// V of nodes.
+    pub motions: &'a [Motion<L>],
+    /// f on nodes; they become sums over all that hangs from them.
+    pub forces: &'a mut [Force<L>],
+}
+
+/// None.
+impl<L: Lane> Outside<L> for () {
+    #[inline(always)]
+    fn act(&mut self, _: &[Pose<L>], _: &[Motion<L>], _: &mut [Force<L>], _: &mut [Force<L>]) {}
 }
 
 impl<'a, L: Lane> Sums<'a, L> {
     pub fn numbers(tree: &Tree) -> usize {
-        tree.nodes.len() * (2 * Motion::<f64>::LEN + 3 * Force::<f64>::LEN + Vec3::<f64>::LEN)
+        tree.nodes.len() * (2 * Motion::<f64>::LEN + 4 * Force::<f64>::LEN)
     }
 
     #[inline(always)]
@@ -58,7 +88,7 @@ impl<'a, L: Lane> Sums<'a, L> {
             v_bar: carve::<Force, L>(scratch, n),
             a_bar: carve::<Force, L>(scratch, n),
             force: carve::<Force, L>(scratch, n),
-            turned: carve::<Vec3, L>(scratch, n),
+            stays: carve::<Force, L>(scratch, n),
         }
     }
 }
@@ -122,6 +152,8 @@ struct Before<L> {
     v: Motion<L>,
     a: Motion<L>,
     w: Motion<L>,
+    /// That of other velocities.
+    other: Motion<L>,
 }
 
 /// What has come to a joint from behind it.
@@ -130,19 +162,21 @@ struct Behind<L> {
     v_bar: Force<L>,
     a_bar: Force<L>,
     force: Force<L>,
-    turned: Vec3<L>,
+    stays: Force<L>,
+    /// The forces that go with other velocities.
+    carried: Force<L>,
 }
 
 /// Adds to all cotangents. `w` and `a` are of degrees of freedom; the accelerations of `k` are without `a`.
 #[inline(always)]
-pub(crate) fn pull<L: Lane>(
+pub(crate) fn pull<L: Lane, O: Outside<L>>(
     tree: &Tree,
     x: &Configuration<'_, L>,
     k: &Kinematics<'_, L>,
     inertias: &[Inertia<L>],
     start: Motion<L>,
     (w, a): (&[L], &[L]),
-    pushes: Option<(Pushing<'_, L>, Pushing<'_, L>)>,
+    outside: &mut O,
     sums: &mut Sums<'_, L>,
     bars: &Bars<'_, L>,
 ) {
@@ -162,26 +196,28 @@ pub(crate) fn pull<L: Lane>(
             (sums.a_bar[n], sums.v_bar[n], sums.force[n]) = (none, none, none);
         }
     }
-    sums.turned.fill(no_motion().linear);
-    if let Some((values, bars)) = &pushes {
-        values.apply(k.poses, sums.force);
-        values.pull(bars, k.poses, sums.w, sums.turned);
-    }
+    sums.stays.fill(as_force(no_motion()));
+    outside.act(k.poses, sums.w, sums.force, sums.stays);
+    let Carried { rates, motions, forces } = outside.carried();
     let mut gravity_bar = no_motion::<L>().linear;
     for (n, node) in tree.nodes.iter().enumerate().rev() {
         let (above, before) = match node.parent {
-            WORLD => (identity_pose(), Before { v: no_motion(), a: start, w: no_motion() }),
+            WORLD => {
+                (identity_pose(), Before { v: no_motion(), a: start, w: no_motion(), other: no_motion() })
+            }
             p => {
                 let p = p as usize;
-                (k.poses[p], Before { v: k.velocities[p], a: sums.a[p], w: sums.w[p] })
+                let other = if O::CARRIES { motions[p] } else { no_motion() };
+                (k.poses[p], Before { v: k.velocities[p], a: sums.a[p], w: sums.w[p], other })
             }
         };
         let (v_bar, a_bar) = (sums.v_bar[n], sums.a_bar[n]);
-        let behind = Behind { v_bar, a_bar, force: sums.force[n], turned: sums.turned[n] };
+        let carried = if O::CARRIES { forces[n] } else { as_force(no_motion()) };
+        let behind = Behind { v_bar, a_bar, force: sums.force[n], stays: sums.stays[n], carried };
         for i in node.dof as usize..node.dof as usize + node.kind.velocities() {
             bars.armature.add(node.joint as usize, w[i] * a[i]);
         }
-        let (behind, xi) = joint(tree, node, x, k, (w, a), before, behind, bars);
+        let (behind, xi) = joint::<L, O>(tree, node, x, k, (w, a, rates), before, behind, bars);
         let placement = x.placements.get(n);
         // Where the joint's frame is, before it moves: that moved it along its own axes.
         let origin = above.rotation * placement.position + above.position;
@@ -194,7 +230,10 @@ pub(crate) fn pull<L: Lane>(
                 sums.v_bar[p] = sums.v_bar[p] + behind.v_bar;
                 sums.a_bar[p] = sums.a_bar[p] + behind.a_bar;
                 sums.force[p] = sums.force[p] + behind.force;
-                sums.turned[p] = sums.turned[p] + behind.turned;
+                sums.stays[p] = sums.stays[p] + behind.stays;
+                if O::CARRIES {
+                    forces[p] = forces[p] + behind.carried;
+                }
             }
         }
     }
@@ -203,12 +242,12 @@ pub(crate) fn pull<L: Lane>(
 
 /// Pulls back through one joint: what goes on to the node above, and the cotangent of moving everything behind it.
 #[inline(always)]
-fn joint<L: Lane>(
+fn joint<L: Lane, O: Outside<L>>(
     tree: &Tree,
     node: &Node,
     x: &Configuration<'_, L>,
     k: &Kinematics<'_, L>,
-    (w, a): (&[L], &[L]),
+    (w, a, rates): (&[L], &[L], &[L]),
     before: Before<L>,
     behind: Behind<L>,
     bars: &Bars<'_, L>,
@@ -220,12 +259,12 @@ fn joint<L: Lane>(
             bars.v.add(dof.v as usize, rate_bar(before.v, s, behind.v_bar, behind.a_bar) * scale);
             let v_bar = carry_bar(behind.v_bar, s, behind.a_bar, rate(dof, &x.v));
             let behind = Behind { v_bar, ..behind };
-            let xi = moved(&before, &behind);
+            let xi = moved::<L, O>(&before, &behind);
             bars.q.add(node.q as usize, power(s, xi) * scale);
             (behind, xi)
         }
         JointKind::Ball => {
-            let (behind, xi) = three(&k.axes[d..], node.v, x, before, behind, bars);
+            let (behind, xi) = three::<L, O>(&k.axes[d..], node.v, x, before, behind, bars);
             turned(node, &k.axes[d..], x, xi, bars);
             (behind, xi)
         }
@@ -236,6 +275,9 @@ fn joint<L: Lane>(
                 let s = k.axes[i];
                 middle.a = along(middle.a, s, a[i]);
                 middle.w = along(middle.w, s, w[i]);
+                if O::CARRIES {
+                    middle.other = along(middle.other, s, rates[i]);
+                }
                 // The observer of a root moves along with it.
                 if !node.is_root() {
                     let rate = x.v.get(tree.dofs[i].v as usize);
@@ -243,11 +285,11 @@ fn joint<L: Lane>(
                     middle.a = carried(middle.a, before.v, s, rate);
                 }
             }
-            let (behind, xi) = three(&k.axes[d + 3..], node.spin, x, middle, behind, bars);
+            let (behind, xi) = three::<L, O>(&k.axes[d + 3..], node.spin, x, middle, behind, bars);
             turned(node, &k.axes[d + 3..], x, xi, bars);
             let (behind, xi) = match node.is_root() {
-                true => (behind, moved(&before, &behind)),
-                false => three(&k.axes[d..], node.v, x, before, behind, bars),
+                true => (behind, moved::<L, O>(&before, &behind)),
+                false => three::<L, O>(&k.axes[d..], node.v, x, before, behind, bars),
             };
             for i in 0..3 {
                 bars.q.add(node.q as usize + i, power(k.axes[d + i], xi));
@@ -258,15 +300,17 @@ fn joint<L: Lane>(
 }
 
 #[inline(always)]
-fn moved<L: Lane>(before: &Before<L>, behind: &Behind<L>) -> Force<L> {
-    let mut xi = moved_bar(before.v, before.a, before.w, behind.v_bar, behind.a_bar, behind.force);
-    xi.torque = xi.torque + behind.turned;
-    xi
+fn moved<L: Lane, O: Outside<L>>(before: &Before<L>, behind: &Behind<L>) -> Force<L> {
+    let xi = moved_bar(before.v, before.a, before.w, behind.v_bar, behind.a_bar, behind.force);
+    if O::CARRIES {
+        return xi + behind.stays - cross_force(before.other, behind.carried);
+    }
+    xi + behind.stays
 }
 
 /// Three axes at once, none of which carries the others.
 #[inline(always)]
-fn three<L: Lane>(
+fn three<L: Lane, O: Outside<L>>(
     axes: &[Motion<L>],
     v: u32,
     x: &Configuration<'_, L>,
@@ -282,7 +326,7 @@ fn three<L: Lane>(
         v_bar = carry_bar(v_bar, axes[i], behind.a_bar, rate);
     }
     let behind = Behind { v_bar, ..behind };
-    let xi = moved(&before, &behind);
+    let xi = moved::<L, O>(&before, &behind);
     (behind, xi)
 }
 

@@ -5,18 +5,18 @@
 //! is added up without being turned, and pullbacks are sums as well.
 
 mod aba;
-mod bodies;
+pub(crate) mod bodies;
 mod centroid;
 mod crba;
 mod dense;
 mod derivatives;
 mod energy;
-mod factor;
-mod forward_dynamics;
+pub(crate) mod factor;
+pub(crate) mod forward_dynamics;
 mod inverse_dynamics;
-mod joint;
+pub(crate) mod joint;
 mod joint_forces;
-mod kinematics;
+pub(crate) mod kinematics;
 mod log_cholesky;
 mod manifold;
 mod mass_matrix;
@@ -24,9 +24,9 @@ mod mechanism;
 mod model;
 mod params;
 mod prepare;
-mod push;
-mod rnea_pullback;
-mod tree;
+pub(crate) mod push;
+pub(crate) mod rnea_pullback;
+pub(crate) mod tree;
 mod watch;
 mod wiring;
 

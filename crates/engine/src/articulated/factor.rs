@@ -33,21 +33,31 @@ pub(crate) fn factorise<L: Lane>(tree: &Tree, m: &mut [L], inverse: &mut [L]) {
 /// x becomes M⁻¹ x (RBDA table 6.5).
 #[inline(always)]
 pub(crate) fn solve<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
-    let n = tree.dofs.len();
-    for i in (0..n).rev() {
+    solve_up(tree, l, x);
+    solve_down(tree, l, inverse, x);
+}
+
+/// x becomes L⁻ᵀ x.
+#[inline(always)]
+pub(crate) fn solve_up<L: Lane>(tree: &Tree, l: &[L], x: &mut [L]) {
+    for i in (0..tree.dofs.len()).rev() {
         let row = tree.row(i);
         let (depth, minus) = (row.len() - 1, -x[i]);
         let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
         for (entry, &j) in entries[..depth].iter().zip(ways) {
             x[j as usize] = minus.mul_add(*entry, x[j as usize]);
         }
-        x[i] = x[i] * inverse[i];
     }
-    for i in 0..n {
+}
+
+/// x becomes L⁻¹ D⁻¹ x.
+#[inline(always)]
+pub(crate) fn solve_down<L: Lane>(tree: &Tree, l: &[L], inverse: &[L], x: &mut [L]) {
+    for i in 0..tree.dofs.len() {
         let row = tree.row(i);
         let depth = row.len() - 1;
         let (entries, ways) = (&l[row.clone()], &tree.ancestors[row]);
-        let mut sum = x[i];
+        let mut sum = x[i] * inverse[i];
         for (entry, &j) in entries[..depth].iter().zip(ways) {
             sum = (-*entry).mul_add(x[j as usize], sum);
         }

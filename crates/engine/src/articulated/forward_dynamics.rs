@@ -157,6 +157,15 @@ impl<'a, L: Lane> Kept<'a, L> {
         }
     }
 
+    /// The factors along branches: entries of L, and D⁻¹.
+    #[inline(always)]
+    pub fn branches(&self) -> (&[L], &[L]) {
+        match &self.factor {
+            Factor::Branches(l) => (l, self.inverse),
+            Factor::Bodies(_) | Factor::Dense(..) => (&[], &[]),
+        }
+    }
+
     /// Rows of `width` numbers, one for each velocity, become M⁻¹ times them, by factors along branches or dense ones.
     #[inline(always)]
     pub fn solve_rows(&self, tree: &Tree, rows: &mut [L], width: usize) {

@@ -100,6 +100,12 @@ fn place<L: Lane, const ABSOLUTE: bool>(
     pose
 }
 
+/// Where the tree of a root has its origin, in the world.
+#[inline(always)]
+pub(crate) fn origin<L: Lane>(root: &Node, placement: Pose<L>, q: &View<'_, f64, L>) -> Vec3<L> {
+    place::<L, true>(root, identity_pose(), placement, q).position
+}
+
 /// Moves along three axes at once, none of which carries the others.
 #[inline(always)]
 fn three<L: Lane>(

@@ -237,6 +237,21 @@ impl Tree {
         &self.places
     }
 
+    /// The degrees of freedom on the way from the root to a node.
+    #[inline(always)]
+    pub(crate) fn way(&self, node: usize) -> &[u32] {
+        &self.ancestors[self.row(self.last_dof(node) as usize)]
+    }
+
+    /// The root that a node hangs from.
+    pub(crate) fn root(&self, node: usize) -> usize {
+        let mut node = node;
+        while !self.nodes[node].is_root() {
+            node = self.nodes[node].parent as usize;
+        }
+        node
+    }
+
     /// Row `i` of a triangular matrix.
     #[inline(always)]
     pub(crate) fn row(&self, i: usize) -> std::ops::Range<usize> {

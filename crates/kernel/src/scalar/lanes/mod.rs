@@ -61,12 +61,15 @@ pub unsafe trait Lane: Real {
     /// The number in lane `i < WIDTH`.
     fn lane(self, i: usize) -> Self::Element;
 
+    /// The same in double precision and without a tangent, to decide by.
+    fn value(self, i: usize) -> f64;
+
     /// True in the first `count` lanes.
     fn first(count: usize) -> Self::Mask;
 }
 
 macro_rules! one_lane {
-    ($($float:ty),*) => {$(
+    ($($float:ty: $x:ident => $value:expr),*) => {$(
         // SAFETY: a number is an array of one.
         unsafe impl Lane for $float {
             type Element = Self;
@@ -103,10 +106,15 @@ macro_rules! one_lane {
                 self
             }
             #[inline(always)]
+            fn value(self, _: usize) -> f64 {
+                let $x = self;
+                $value
+            }
+            #[inline(always)]
             fn first(count: usize) -> Self::Mask {
                 Mask::splat(count > 0)
             }
         }
     )*};
 }
-one_lane!(f32, f64, Dual<f32>, Dual<f64>);
+one_lane!(f32: x => f64::from(x), f64: x => x, Dual<f32>: x => f64::from(x.value), Dual<f64>: x => x.value);

@@ -210,6 +210,10 @@ unsafe impl<T: Register> Lane for Lanes<T> {
         self.to_array()[i]
     }
     #[inline(always)]
+    fn value(self, i: usize) -> f64 {
+        self.lane(i).to_f64()
+    }
+    #[inline(always)]
     fn first(count: usize) -> LaneMask<T> {
         LaneMask(T::bits_first(count))
     }

@@ -1,0 +1,185 @@
+//! Solving for the impulses of all contacts: F(p, A p + b) = 0.
+//!
+//! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
+//! the residual that is asked for, projected Gauss-Seidel goes on from the best impulses, and Newton's method ends.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::Lane;
+use pullback_kernel::scalar::Mask;
+
+use super::blocks;
+use super::law::{Cone, Law, choose};
+
+/// How the impulses are solved for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Solver {
+    pub cone: Cone,
+    /// Newton's method first?
+    pub newton: bool,
+    /// The most sweeps of Gauss-Seidel.
+    pub sweeps: usize,
+    /// The largest residual, relative to the impulses.
+    pub tolerance: f64,
+}
+
+/// The most steps of Newton's method at once.
+const STEPS: usize = 12;
+
+/// The numbers of a problem with `n` contacts.
+pub(crate) struct Problem<'a, L: Lane> {
+    pub n: usize,
+    /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
+    pub a: &'a [Mat3<L>],
+    /// The relative velocities without impulses; the normal ones from the least that they may be.
+    pub b: &'a [Vec3<L>],
+    pub mu: &'a [L],
+    /// A weight between impulses and velocities.
+    pub rho: &'a [L],
+}
+
+/// Working memory.
+pub(crate) struct Work<'a, L: Lane> {
+    pub matrix: &'a mut [Mat3<L>],
+    pub step: &'a mut [Vec3<L>],
+    pub best: &'a mut [Vec3<L>],
+}
+
+impl<L: Lane> Problem<'_, L> {
+    /// w = A p + b of one contact.
+    #[inline(always)]
+    pub fn velocity(&self, i: usize, p: &[Vec3<L>]) -> Vec3<L> {
+        let mut w = self.b[i];
+        for j in 0..self.n {
+            w = w + self.a[i * self.n + j] * p[j];
+        }
+        w
+    }
+
+    /// The largest of |p| and ρ |b|, that residuals are measured by.
+    #[inline(always)]
+    fn scale(&self, p: &[Vec3<L>]) -> L {
+        let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
+        for i in 0..self.n {
+            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
+        }
+        scale
+    }
+}
+
+/// Row `i` of F_p + F_w A.
+#[inline(always)]
+pub(crate) fn newton_row<L: Lane>(n: usize, i: usize, law: &Law<L>, a: &[Mat3<L>], matrix: &mut [Mat3<L>]) {
+    for j in 0..n {
+        matrix[i * n + j] = law.by_w * a[i * n + j];
+    }
+    matrix[i * n + i] = matrix[i * n + i] + law.by_p;
+}
+
+/// Has a number a tangent?
+const fn has_tangent<L: Lane>() -> bool {
+    size_of::<L::Element>() > size_of::<L::Float>()
+}
+
+#[inline(always)]
+fn largest<L: Lane>(v: Vec3<L>) -> L {
+    v.x.abs().max(v.y.abs()).max(v.z.abs())
+}
+
+impl Solver {
+    /// Solves for p, which holds a first guess; the residual that is left, relative to the impulses.
+    #[inline(always)]
+    pub fn solve<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let tolerance = L::from_f64(self.tolerance);
+        let mut residual = L::from_f64(1.0);
+        if self.newton {
+            residual = self.newton(problem, p, work);
+        }
+        let mut sweep = 0;
+        while !residual.le(tolerance).all() && sweep < self.sweeps {
+            for _ in 0..10 {
+                self.gauss_seidel(problem, residual.le(tolerance), p);
+            }
+            sweep += 10;
+            residual = if self.newton { self.newton(problem, p, work) } else { self.residual(problem, p) };
+        }
+        if const { has_tangent::<L>() } {
+            self.tangents(problem, p, work);
+        }
+        residual
+    }
+
+    /// One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
+    #[inline(always)]
+    fn tangents<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) {
+        self.linearise(problem, p, work);
+        blocks::factorise(problem.n, work.matrix);
+        blocks::solve(problem.n, work.matrix, work.step);
+        for i in 0..problem.n {
+            p[i] = p[i] - work.step[i];
+        }
+    }
+
+    /// Sets F, the matrix of Newton's method, F_p + F_w A; returns the largest number of F.
+    #[inline(always)]
+    fn linearise<L: Lane>(&self, problem: &Problem<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let n = problem.n;
+        let mut most = L::from_f64(0.0);
+        for i in 0..n {
+            let law = self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i]);
+            most = most.max(largest(law.residual));
+            work.step[i] = law.residual;
+            newton_row(n, i, &law, problem.a, work.matrix);
+        }
+        most
+    }
+
+    /// |F| relative to the impulses.
+    #[inline(always)]
+    pub fn residual<L: Lane>(&self, problem: &Problem<'_, L>, p: &[Vec3<L>]) -> L {
+        let mut most = L::from_f64(0.0);
+        for i in 0..problem.n {
+            let w = problem.velocity(i, p);
+            most = most.max(largest(self.cone.law(p[i], w, problem.mu[i], problem.rho[i]).residual));
+        }
+        most / problem.scale(p)
+    }
+
+    /// Steps of Newton's method while they help, lane by lane. Keeps the best impulses.
+    #[inline(always)]
+    fn newton<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let n = problem.n;
+        let tolerance = L::from_f64(self.tolerance);
+        let mut least = L::from_f64(f64::INFINITY);
+        for _ in 0..STEPS {
+            let most = self.linearise(problem, p, work);
+            let residual = most / problem.scale(p);
+            // A lane that has come to its end goes nowhere else.
+            let better = residual.lt(least) & !least.le(tolerance);
+            for i in 0..n {
+                work.best[i] = choose::<L>(better, p[i], work.best[i]);
+            }
+            least = L::select(better, residual, least);
+            let done = least.le(tolerance);
+            if done.all() {
+                break;
+            }
+            blocks::factorise(n, work.matrix);
+            blocks::solve(n, work.matrix, work.step);
+            for i in 0..n {
+                p[i] = choose::<L>(done, p[i], p[i] - work.step[i]);
+            }
+        }
+        p[..n].copy_from_slice(&work.best[..n]);
+        least
+    }
+
+    /// One sweep of projected Gauss-Seidel over all contacts, in lanes that are not `done`.
+    #[inline(always)]
+    fn gauss_seidel<L: Lane>(&self, problem: &Problem<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
+        for i in 0..problem.n {
+            let w = problem.velocity(i, p);
+            let moved = self.cone.project(p[i] - w * problem.rho[i], problem.mu[i]);
+            p[i] = choose::<L>(done, p[i], moved);
+        }
+    }
+}

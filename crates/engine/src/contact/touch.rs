@@ -1,0 +1,643 @@
+//! Where shapes touch: which pairs are near is decided by values; points, normals, gaps and relative velocities of those are
+//! continuous functions of the poses of bodies and of the sizes of shapes, and are pulled back to them.
+
+use std::sync::Arc;
+
+use pullback_geometry::{Contact, Feature, Kind, Pair};
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
+use pullback_kernel::scalar::Mask;
+
+use crate::articulated::bodies::Moving;
+use crate::articulated::kinematics::{no_motion, zero};
+
+/// What touches, as numbers of a program: contact `c` of a world is there if its pair is not below 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contacts {
+    /// The most that there can be.
+    pub capacity: usize,
+    /// The pair of shapes; -1 after the last contact.
+    pub pair: Buffer<f64>,
+    pub point: Buffer<Vec3>,
+    /// From the first shape to the second.
+    pub normal: Buffer<Vec3>,
+    pub gap: Buffer<f64>,
+    /// Of the second shape at the point, seen from the first, before the step [m/s].
+    pub velocity: Buffer<Vec3>,
+    /// Coefficient of friction, and restitution.
+    pub mu: Buffer<f64>,
+    pub restitution: Buffer<f64>,
+}
+
+impl Contacts {
+    pub fn uses(&self) -> Vec<BufferUse> {
+        vec![
+            self.pair.into(),
+            self.point.into(),
+            self.normal.into(),
+            self.gap.into(),
+            self.velocity.into(),
+            self.mu.into(),
+            self.restitution.into(),
+        ]
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub fn count<L: Lane>(&self, world: &World<'_, L>) -> usize {
+        let pairs = world.values(self.pair);
+        let mut count = 0;
+        while count < self.capacity && pairs.get(count).value(0) >= 0.0 {
+            count += 1;
+        }
+        count
+    }
+
+    /// The pair of a contact.
+    #[inline(always)]
+    pub fn pair<L: Lane>(&self, world: &World<'_, L>, contact: usize) -> usize {
+        world.values(self.pair).get(contact).value(0) as usize
+    }
+}
+
+/// A shape of the model.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// The robot and the body that it is fixed to; `None`: the world.
+    pub body: Option<(usize, usize)>,
+    /// In the frame of the body.
+    pub placement: Pose,
+    pub kind: Kind,
+    pub material: usize,
+}
+
+/// Two shapes that may touch.
+#[derive(Clone, Debug)]
+pub(crate) struct Near {
+    pub shapes: [usize; 2],
+    pub pair: Pair,
+}
+
+/// What it works with: all of the model, fixed.
+#[derive(Debug)]
+pub(crate) struct Touchable {
+    pub shapes: Vec<Shape>,
+    pub pairs: Vec<Near>,
+    /// How near shapes are looked at [m].
+    pub margin: f64,
+    pub capacity: usize,
+}
+
+/// What it reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// Of each robot.
+    pub bodies: Vec<Moving>,
+    /// The sizes of all shapes, one after the other.
+    pub sizes: Buffer<f64>,
+    /// Of each material.
+    pub mu: Buffer<f64>,
+    pub restitution: Buffer<f64>,
+}
+
+/// Finds contacts.
+pub(crate) struct Touch {
+    model: Arc<Touchable>,
+    given: Given,
+    /// Where the sizes of each shape begin, and where the last ends.
+    starts: Vec<usize>,
+    contacts: Contacts,
+    memory: Memory,
+}
+
+/// How many numbers a feature is kept as.
+const FEATURE: usize = 4;
+
+/// The velocity of a point of b, seen from a: (v_b + ω_b × (c - x_b)) - (v_a + ω_a × (c - x_a))
+#[kernel]
+fn relative_velocity<R: Real>(a: (Vec3<R>, Motion<R>), b: (Vec3<R>, Motion<R>), c: Vec3<R>) -> Vec3<R> {
+    let of_a = a.1.linear + cross(a.1.angular, c - a.0);
+    let of_b = b.1.linear + cross(b.1.angular, c - b.0);
+    of_b - of_a
+}
+
+/// Friction between two materials: √(μ_a μ_b).
+#[kernel]
+fn mixed_friction<R: Real>(a: R, b: R) -> R {
+    sqrt(a * b)
+}
+
+/// Restitution between two materials: the larger one.
+#[kernel]
+fn mixed_restitution<R: Real>(a: R, b: R) -> R {
+    max(a, b)
+}
+
+/// What the forward pass leaves.
+struct Kept<'a, L: Lane> {
+    poses: &'a mut [Pose<L>],
+    sizes: &'a mut [L],
+    features: &'a mut [L],
+}
+
+impl<'a, L: Lane> Kept<'a, L> {
+    #[inline(always)]
+    fn carve(shapes: usize, sizes: usize, capacity: usize, mut memory: &'a mut [L]) -> Self {
+        let memory = &mut memory;
+        Kept {
+            poses: carve::<Pose, L>(memory, shapes),
+            sizes: carve::<f64, L>(memory, sizes),
+            features: carve::<f64, L>(memory, capacity * FEATURE),
+        }
+    }
+}
+
+impl Touch {
+    /// Adds it to a program.
+    pub fn add(p: &mut Builder, name: &dyn Fn(&str) -> String, model: &Arc<Touchable>, given: Given) -> Contacts {
+        let capacity = model.capacity;
+        let contacts = Contacts {
+            capacity,
+            pair: p.computed(&name("pairs of contacts"), capacity),
+            point: p.computed(&name("points of contacts"), capacity),
+            normal: p.computed(&name("normals of contacts"), capacity),
+            gap: p.computed(&name("gaps of contacts"), capacity),
+            velocity: p.computed(&name("velocities of contacts"), capacity),
+            mu: p.computed(&name("friction of contacts"), capacity),
+            restitution: p.computed(&name("restitution of contacts"), capacity),
+        };
+        let mut starts = vec![0];
+        for shape in &model.shapes {
+            starts.push(starts[starts.len() - 1] + shape.kind.sizes());
+        }
+        let numbers = model.shapes.len() * Pose::<f64>::LEN + starts[model.shapes.len()] + capacity * FEATURE;
+        let memory = p.memory(&name("contacts, kept"), numbers);
+        p.operation(Touch { model: model.clone(), given, starts, contacts, memory });
+        contacts
+    }
+
+    #[inline(always)]
+    fn kept<'a, L: Lane>(&self, memory: &'a mut [L]) -> Kept<'a, L> {
+        let shapes = self.model.shapes.len();
+        Kept::carve(shapes, self.starts[shapes], self.contacts.capacity, memory)
+    }
+
+    /// Where a body is and how it moves.
+    #[inline(always)]
+    fn body<L: Lane>(&self, world: &World<'_, L>, shape: usize) -> (Vec3<L>, Motion<L>) {
+        match self.model.shapes[shape].body {
+            None => (no_motion().linear, no_motion()),
+            Some((r, b)) => {
+                let moving = &self.given.bodies[r];
+                (world.values(moving.poses).get(b).position, world.values(moving.motions).get(b))
+            }
+        }
+    }
+
+    /// Writes one contact.
+    #[inline(always)]
+    fn write<L: Lane>(&self, world: &World<'_, L>, c: usize, pair: usize, contact: Contact<L>) {
+        let out = &self.contacts;
+        let [a, b] = self.model.pairs[pair].shapes;
+        let (mu, restitution) = (world.values(self.given.mu), world.values(self.given.restitution));
+        let (ma, mb) = (self.model.shapes[a].material, self.model.shapes[b].material);
+        world.values(out.pair).set(c, L::from_f64(pair as f64));
+        world.values(out.point).set(c, contact.point);
+        world.values(out.normal).set(c, contact.normal);
+        world.values(out.gap).set(c, contact.gap);
+        let velocity = relative_velocity(self.body(world, a), self.body(world, b), contact.point);
+        world.values(out.velocity).set(c, velocity);
+        world.values(out.mu).set(c, mixed_friction(mu.get(ma), mu.get(mb)));
+        world.values(out.restitution).set(c, mixed_restitution(restitution.get(ma), restitution.get(mb)));
+    }
+
+    /// A contact that is not there: nothing, and the cotangents of nothing.
+    #[inline(always)]
+    fn clear<L: Lane>(&self, world: &World<'_, L>, c: usize) {
+        let (out, none) = (&self.contacts, L::from_f64(0.0));
+        world.values(out.pair).set(c, L::from_f64(-1.0));
+        world.values(out.point).set(c, zero());
+        world.values(out.normal).set(c, zero());
+        world.values(out.gap).set(c, none);
+        world.values(out.velocity).set(c, zero());
+        world.values(out.mu).set(c, none);
+        world.values(out.restitution).set(c, none);
+    }
+
+    /// The sizes of a shape in one lane, to decide by. Those of a large surface are as it was built: its contacts still
+    /// follow the params.
+    fn sizes_of<'a, L: Lane>(&'a self, shape: usize, lane: usize, kept: &Kept<'_, L>, room: &'a mut Room) -> &'a [f64] {
+        let sizes = &kept.sizes[self.starts[shape]..self.starts[shape + 1]];
+        if sizes.len() > room.len() {
+            return &self.model.shapes[shape].sizes;
+        }
+        for (to, from) in room.iter_mut().zip(sizes) {
+            *to = from.value(lane);
+        }
+        &room[..sizes.len()]
+    }
+
+    /// Features that are near in one lane.
+    fn detect<L: Lane>(&self, pair: usize, lane: usize, kept: &Kept<'_, L>, features: &mut [Feature; MOST]) -> usize {
+        let Near { shapes: [a, b], pair } = &self.model.pairs[pair];
+        let (mut of_a, mut of_b) = ([0.0; ROOM], [0.0; ROOM]);
+        let (of_a, of_b) = (self.sizes_of(*a, lane, kept, &mut of_a), self.sizes_of(*b, lane, kept, &mut of_b));
+        let (at, bt) = (pose_of(&kept.poses[*a], lane), pose_of(&kept.poses[*b], lane));
+        if !self.near((*a, &at, of_a), (*b, &bt, of_b)) {
+            return 0;
+        }
+        pair.detect((&at, of_a), (&bt, of_b), self.model.margin, features)
+    }
+
+    /// Are two shapes near each other, as far as balls around them say?
+    fn near(&self, (a, at, of_a): (usize, &Pose, &[f64]), (b, bt, of_b): (usize, &Pose, &[f64])) -> bool {
+        let (a, b) = (&self.model.shapes[a].kind, &self.model.shapes[b].kind);
+        let between = bt.position - at.position;
+        let gap = match (a, b) {
+            (Kind::Plane, _) => dot(at.rotation.z, between) - b.bounding_radius(of_b),
+            (_, Kind::Plane) => -dot(bt.rotation.z, between) - a.bounding_radius(of_a),
+            _ => length(between) - a.bounding_radius(of_a) - b.bounding_radius(of_b),
+        };
+        gap < self.model.margin
+    }
+
+    #[inline(always)]
+    fn sizes<'a, L: Lane>(&self, shape: usize, sizes: &'a [L]) -> &'a [L] {
+        &sizes[self.starts[shape]..self.starts[shape + 1]]
+    }
+}
+
+/// The most contacts of a pair, and the most sizes that are copied to decide by.
+const MOST: usize = 16;
+const ROOM: usize = 768;
+type Room = [f64; ROOM];
+
+/// The pose in one lane.
+fn pose_of<L: Lane>(pose: &Pose<L>, lane: usize) -> Pose {
+    let vector = |v: Vec3<L>| vec3(v.x.value(lane), v.y.value(lane), v.z.value(lane));
+    let r = &pose.rotation;
+    Pose { rotation: mat3(vector(r.x), vector(r.y), vector(r.z)), position: vector(pose.position) }
+}
+
+/// True in lane `i` alone.
+#[inline(always)]
+fn only<L: Lane>(i: usize) -> L::Mask {
+    L::first(i + 1) & !L::first(i)
+}
+
+/// Numbers of a value in one lane; and back, into one lane.
+#[inline(always)]
+fn take<T: Value, L: Lane>(value: &With<T, L>, lane: usize) -> With<T, L::Element> {
+    let mut out: With<T, L::Element> = zero();
+    for (to, from) in numbers_mut::<T, L::Element>(&mut out).iter_mut().zip(numbers::<T, L>(value)) {
+        *to = from.lane(lane);
+    }
+    out
+}
+
+#[inline(always)]
+fn put<T: Value, L: Lane>(value: &mut With<T, L>, lane: usize, from: &With<T, L::Element>) {
+    for (to, from) in numbers_mut::<T, L>(value).iter_mut().zip(numbers::<T, L::Element>(from)) {
+        *to = L::select(only::<L>(lane), L::splat(*from), *to);
+    }
+}
+
+impl Operation for Touch {
+    fn name(&self) -> String {
+        "contacts".to_owned()
+    }
+    fn reads(&self) -> Vec<BufferUse> {
+        let Given { bodies, sizes, mu, restitution } = &self.given;
+        let bodies = bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
+        bodies.chain([(*sizes).into(), (*mu).into(), (*restitution).into()]).collect()
+    }
+    fn writes(&self) -> Vec<BufferUse> {
+        self.contacts.uses()
+    }
+    fn memory(&self) -> Option<Memory> {
+        Some(self.memory)
+    }
+    fn scratch(&self) -> usize {
+        let shapes = self.model.shapes.len();
+        let most = self.model.shapes.iter().map(|shape| shape.kind.sizes()).max().unwrap_or(0);
+        4 * most + shapes * Pose::<f64>::LEN + self.starts[shapes]
+    }
+
+    #[inline(always)]
+    fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
+        let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let mut kept = self.kept(memory);
+        let sizes = world.values(self.given.sizes);
+        for (i, size) in kept.sizes.iter_mut().enumerate() {
+            *size = sizes.get(i);
+        }
+        for (pose, shape) in kept.poses.iter_mut().zip(&self.model.shapes) {
+            let placement = constant_pose(&shape.placement);
+            *pose = match shape.body {
+                None => placement,
+                Some((r, b)) => world.values(self.given.bodies[r].poses).get(b) * placement,
+            };
+        }
+        let mut c = 0;
+        for k in 0..self.model.pairs.len() {
+            c = if self.model.pairs[k].pair.fixed() {
+                self.fixed(world, k, c, &mut kept)
+            } else {
+                self.detected(world, k, c, &mut kept, scratch)
+            };
+        }
+        for c in c..self.contacts.capacity {
+            self.clear(world, c);
+        }
+    }
+
+    #[inline(always)]
+    fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
+        let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let (kept, n) = (self.kept(memory), self.contacts.count(world));
+        let mut rest = scratch;
+        let pose_bars = carve::<Pose, L>(&mut rest, self.model.shapes.len());
+        let size_bars = carve::<f64, L>(&mut rest, kept.sizes.len());
+        pose_bars.fill(zero());
+        size_bars.fill(L::from_f64(0.0));
+        for c in 0..n {
+            let k = self.contacts.pair(world, c);
+            let bar = self.pull_contact(world, c, k);
+            self.pull_shapes(k, c, &kept, bar, (pose_bars, size_bars), rest);
+        }
+        let size_out = world.bars(self.given.sizes);
+        for (i, bar) in size_bars.iter().enumerate() {
+            size_out.add(i, *bar);
+        }
+        for (bar, shape) in pose_bars.iter().zip(&self.model.shapes) {
+            let Some((r, b)) = shape.body else { continue };
+            let poses = self.given.bodies[r].poses;
+            let placement = constant_pose(&shape.placement);
+            let (body_bar, _) = compose::pullback(world.values(poses).get(b), placement, *bar);
+            world.bars(poses).add(b, body_bar);
+        }
+    }
+}
+
+/// A pose that is the same in all lanes.
+#[inline(always)]
+fn constant_pose<L: Lane>(pose: &Pose) -> Pose<L> {
+    let mut out: Pose<L> = zero();
+    for (to, from) in numbers_mut::<Pose, L>(&mut out).iter_mut().zip(numbers::<Pose, f64>(pose)) {
+        *to = L::from_f64(*from);
+    }
+    out
+}
+
+impl Touch {
+    /// Contacts of a pair whose features are always the same: those that are near in any lane.
+    #[inline(always)]
+    fn fixed<L: Lane>(&self, world: &World<'_, L>, k: usize, mut c: usize, kept: &mut Kept<'_, L>) -> usize {
+        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let margin = L::from_f64(self.model.margin);
+        let mut near = false;
+        for lane in 0..L::WIDTH {
+            let (mut of_a, mut of_b) = ([0.0; FEW], [0.0; FEW]);
+            let of_a = self.sizes_of(*a, lane, kept, &mut of_a);
+            let of_b = self.sizes_of(*b, lane, kept, &mut of_b);
+            let (at, bt) = (pose_of(&kept.poses[*a], lane), pose_of(&kept.poses[*b], lane));
+            near = near || self.near((*a, &at, of_a), (*b, &bt, of_b));
+        }
+        if !near {
+            return c;
+        }
+        for slot in 0..pair.slots() {
+            let feature = Feature(slot as u32, 0);
+            let of_a = (&kept.poses[*a], self.sizes(*a, kept.sizes));
+            let of_b = (&kept.poses[*b], self.sizes(*b, kept.sizes));
+            let contact = pair.contact(feature, of_a, of_b);
+            if !contact.gap.lt(margin).any() {
+                continue;
+            }
+            if c == self.contacts.capacity {
+                return self.too_many(world);
+            }
+            keep(&mut kept.features[c * FEATURE..], feature, L::first(L::WIDTH));
+            self.write(world, c, k, contact);
+            c += 1;
+        }
+        c
+    }
+
+    /// Contacts of a pair whose features are found, lane by lane.
+    #[inline(always)]
+    fn detected<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        k: usize,
+        first: usize,
+        kept: &mut Kept<'_, L>,
+        scratch: &mut [L],
+    ) -> usize {
+        let mut last = first;
+        for lane in 0..L::WIDTH {
+            let mut features = [Feature::default(); MOST];
+            let count = self.detect(k, lane, kept, &mut features);
+            for (i, feature) in features[..count].iter().enumerate() {
+                let c = first + i;
+                if c == self.contacts.capacity {
+                    return self.too_many(world);
+                }
+                if c == last {
+                    // Far away, until a lane says otherwise.
+                    keep(&mut kept.features[c * FEATURE..], NOWHERE, L::first(L::WIDTH));
+                    self.write(world, c, k, far());
+                    last += 1;
+                }
+                keep(&mut kept.features[c * FEATURE..], *feature, only::<L>(lane));
+                let contact = self.in_lane(k, *feature, lane, kept, scratch);
+                let mut all = self.read(world, c);
+                put::<Contact, L>(&mut all, lane, &contact);
+                self.write(world, c, k, all);
+            }
+        }
+        last
+    }
+
+    #[inline(always)]
+    fn read<L: Lane>(&self, world: &World<'_, L>, c: usize) -> Contact<L> {
+        let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
+        Contact { point: points.get(c), normal: normals.get(c), gap: world.values(self.contacts.gap).get(c) }
+    }
+
+    /// One contact in one lane.
+    #[inline(always)]
+    fn in_lane<L: Lane>(
+        &self,
+        k: usize,
+        feature: Feature,
+        lane: usize,
+        kept: &Kept<'_, L>,
+        scratch: &mut [L],
+    ) -> Contact<L::Element> {
+        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let (at, bt) = (take::<Pose, L>(&kept.poses[*a], lane), take::<Pose, L>(&kept.poses[*b], lane));
+        let [of_a, of_b] = in_lane([self.sizes(*a, kept.sizes), self.sizes(*b, kept.sizes)], lane, scratch);
+        pair.contact(feature, (&at, of_a), (&bt, of_b))
+    }
+
+    /// More contacts than there is room for: no number, which the step reports.
+    #[inline(always)]
+    fn too_many<L: Lane>(&self, world: &World<'_, L>) -> usize {
+        world.values(self.contacts.gap).set(self.contacts.capacity - 1, L::from_f64(f64::NAN));
+        self.contacts.capacity
+    }
+
+    /// The cotangents of a contact's geometry; those of velocities and materials go where they belong.
+    #[inline(always)]
+    fn pull_contact<L: Lane>(&self, world: &World<'_, L>, c: usize, k: usize) -> Contact<L> {
+        let out = &self.contacts;
+        let [a, b] = self.model.pairs[k].shapes;
+        let mut bar = Contact {
+            point: world.bars(out.point).get(c),
+            normal: world.bars(out.normal).get(c),
+            gap: world.bars(out.gap).get(c),
+        };
+        let (of_a, of_b, point) = (self.body(world, a), self.body(world, b), world.values(out.point).get(c));
+        let (bar_a, bar_b, point_bar) =
+            relative_velocity::pullback(of_a, of_b, point, world.bars(out.velocity).get(c));
+        bar.point = bar.point + point_bar;
+        for (shape, (position_bar, motion_bar)) in [(a, bar_a), (b, bar_b)] {
+            if let Some((r, body)) = self.model.shapes[shape].body {
+                let moving = &self.given.bodies[r];
+                let mut pose_bar: Pose<L> = zero();
+                pose_bar.position = position_bar;
+                world.bars(moving.poses).add(body, pose_bar);
+                world.bars(moving.motions).add(body, motion_bar);
+            }
+        }
+        let (ma, mb) = (self.model.shapes[a].material, self.model.shapes[b].material);
+        let mu = world.values(self.given.mu);
+        let (mu_a, mu_b) = mixed_friction::pullback(mu.get(ma), mu.get(mb), world.bars(out.mu).get(c));
+        world.bars(self.given.mu).add(ma, mu_a);
+        world.bars(self.given.mu).add(mb, mu_b);
+        let e = world.values(self.given.restitution);
+        let e_bar = world.bars(out.restitution).get(c);
+        let (e_a, e_b) = mixed_restitution::pullback(e.get(ma), e.get(mb), e_bar);
+        world.bars(self.given.restitution).add(ma, e_a);
+        world.bars(self.given.restitution).add(mb, e_b);
+        bar
+    }
+
+    /// From the cotangents of a contact's geometry to those of its two shapes.
+    #[inline(always)]
+    fn pull_shapes<L: Lane>(
+        &self,
+        k: usize,
+        c: usize,
+        kept: &Kept<'_, L>,
+        bar: Contact<L>,
+        (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
+        scratch: &mut [L],
+    ) {
+        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let (a, b) = (*a, *b);
+        let features = &kept.features[c * FEATURE..(c + 1) * FEATURE];
+        let ends = [self.starts[a], self.starts[a + 1], self.starts[b], self.starts[b + 1]];
+        if pair.fixed() {
+            let (mut a_bar, mut b_bar) = (pose_bars[a], pose_bars[b]);
+            let (of_a, of_b) = two(size_bars, ends);
+            let at = (&kept.poses[a], self.sizes(a, kept.sizes));
+            let bt = (&kept.poses[b], self.sizes(b, kept.sizes));
+            pair.pullback(feature(features, 0), at, bt, &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
+            (pose_bars[a], pose_bars[b]) = (a_bar, b_bar);
+            return;
+        }
+        let most = (ends[1] - ends[0]).max(ends[3] - ends[2]);
+        let (values, sums) = scratch.split_at_mut(2 * most);
+        for lane in 0..L::WIDTH {
+            let feature = feature(features, lane);
+            if feature == NOWHERE {
+                continue;
+            }
+            let (at, bt) = (take::<Pose, L>(&kept.poses[a], lane), take::<Pose, L>(&kept.poses[b], lane));
+            let sums = elements_mut(&mut *sums);
+            sums[..ends[1] - ends[0] + ends[3] - ends[2]].fill(L::Element::default());
+            let (of_a, of_b) = sums.split_at_mut(ends[1] - ends[0]);
+            let of_b = &mut of_b[..ends[3] - ends[2]];
+            let [sizes_a, sizes_b] =
+                in_lane([self.sizes(a, kept.sizes), self.sizes(b, kept.sizes)], lane, &mut *values);
+            let (mut a_bar, mut b_bar) = (zero(), zero());
+            let bar = take::<Contact, L>(&bar, lane);
+            pair.pullback(feature, (&at, sizes_a), (&bt, sizes_b), &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
+            add_in::<Pose, L>(&mut pose_bars[a], lane, &a_bar);
+            add_in::<Pose, L>(&mut pose_bars[b], lane, &b_bar);
+            for (sum, from) in size_bars[ends[0]..ends[1]].iter_mut().zip(&*of_a) {
+                *sum = *sum + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
+            }
+            for (sum, from) in size_bars[ends[2]..ends[3]].iter_mut().zip(&*of_b) {
+                *sum = *sum + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
+            }
+        }
+    }
+}
+
+/// Sizes that are copied to decide by, of shapes that are not meshes.
+const FEW: usize = 4;
+
+/// No feature.
+const NOWHERE: Feature = Feature(u32::MAX, u32::MAX);
+
+/// Keeps a feature as numbers that single precision holds, in some lanes.
+#[inline(always)]
+fn keep<L: Lane>(numbers: &mut [L], feature: Feature, lanes: L::Mask) {
+    let parts = [feature.0 & 0xffff, feature.0 >> 16, feature.1 & 0xffff, feature.1 >> 16];
+    for (number, part) in numbers.iter_mut().zip(parts) {
+        *number = L::select(lanes, L::from_f64(f64::from(part)), *number);
+    }
+}
+
+#[inline(always)]
+fn feature<L: Lane>(numbers: &[L], lane: usize) -> Feature {
+    let part = |i: usize| numbers[i].value(lane) as u32;
+    Feature(part(0) | part(1) << 16, part(2) | part(3) << 16)
+}
+
+/// Nothing near.
+#[inline(always)]
+fn far<L: Lane>() -> Contact<L> {
+    let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
+    Contact { point: vec3(zero, zero, zero), normal: vec3(zero, zero, one), gap: L::from_f64(FAR) }
+}
+
+/// Farther than anything touches [m].
+const FAR: f64 = 1e6;
+
+/// Two stretches, which may be the same shape's only if both are empty or apart.
+fn two<L>(numbers: &mut [L], [a, a_end, b, b_end]: [usize; 4]) -> (&mut [L], &mut [L]) {
+    if a_end <= b {
+        let (front, back) = numbers.split_at_mut(b);
+        (&mut front[a..a_end], &mut back[..b_end - b])
+    } else {
+        let (front, back) = numbers.split_at_mut(a);
+        (&mut back[..a_end - a], &mut front[b..b_end])
+    }
+}
+
+/// Sizes in one lane; `scratch` holds them where there are several lanes.
+#[inline(always)]
+fn in_lane<'a, L: Lane>(sizes: [&'a [L]; 2], lane: usize, scratch: &'a mut [L]) -> [&'a [L::Element]; 2] {
+    if L::WIDTH == 1 {
+        return [elements(sizes[0]), elements(sizes[1])];
+    }
+    let (first, second) = elements_mut(scratch).split_at_mut(sizes[0].len());
+    for (to, from) in first.iter_mut().zip(sizes[0]) {
+        *to = from.lane(lane);
+    }
+    for (to, from) in second.iter_mut().zip(sizes[1]) {
+        *to = from.lane(lane);
+    }
+    [first, &second[..sizes[1].len()]]
+}
+
+#[inline(always)]
+fn add_in<T: Value, L: Lane>(sum: &mut With<T, L>, lane: usize, more: &With<T, L::Element>) {
+    for (to, from) in numbers_mut::<T, L>(sum).iter_mut().zip(numbers::<T, L::Element>(more)) {
+        *to = *to + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
+    }
+}

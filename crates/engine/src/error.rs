@@ -54,6 +54,27 @@ pub enum Error {
         /// What it has to be.
         wanted: &'static str,
     },
+    /// A body that has no consistent params.
+    #[error(
+        "the robot `{robot}` is `consistent`, and no distribution of mass in space has the mass and inertia of its body `{body}`; \
+         mend them, or leave out `consistent`"
+    )]
+    Inconsistent {
+        /// The robot.
+        robot: String,
+        /// Its body.
+        body: String,
+    },
+    /// A part of a robot that is not there.
+    #[error("the robot has no {what} `{name}`; there are: {known}")]
+    NoSuchPart {
+        /// A frame or a body.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// A number that is not one was made.
     #[error("step {step}{}: {source}", in_world(.world))]
     NotFinite {
@@ -172,6 +193,8 @@ impl Error {
             | Error::Build(_)
             | Error::Access(_)
             | Error::Scheme { .. }
+            | Error::NoSuchPart { .. }
+            | Error::Inconsistent { .. }
             | Error::Reversible(_)
             | Error::Budget { .. }
             | Error::TooLarge { .. }

@@ -128,12 +128,12 @@ impl Step {
                 return Err(Error::Scheme { what, found, wanted });
             }
         }
+        if scheme.integrator == Integrator::ReversibleVerlet {
+            reversible(model)?;
+        }
         let (program, io) = build(model, &scheme, false)?;
         let back = match scheme.integrator {
-            Integrator::ReversibleVerlet => {
-                reversible(model)?;
-                Some(build(model, &scheme, true)?)
-            }
+            Integrator::ReversibleVerlet => Some(build(model, &scheme, true)?),
             Integrator::ExplicitEuler
             | Integrator::SemiImplicitEuler
             | Integrator::RungeKutta4

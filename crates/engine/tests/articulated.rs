@@ -3,11 +3,11 @@
 mod common;
 
 use common::{robots, worlds};
-use pullback_engine::articulated::{LogCholesky, Mechanism};
+use pullback_engine::articulated::{LogCholesky, Mechanism, Watch};
 use pullback_engine::{Energy, Integrator, Model, Options, Rollout, Scheme, Start, State, Step};
 use pullback_kernel::prelude::*;
 use pullback_scene::Scene;
-use pullback_scene::robot::{Inertial, Robot};
+use pullback_scene::robot::{Body, Inertial, Robot};
 
 fn model(robot: Robot) -> Model {
     Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a model")
@@ -149,15 +149,61 @@ fn consistent_inertia_is_the_same_inertia() {
         let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
         next(&mut rollout, model.state().values(), &[], model.params().values())
     };
-    for (a, b) in run(plain).iter().zip(&run(consistent)) {
-        assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+    // A link without mass, which only carries another, is as good.
+    let mut light = plain.clone();
+    let (parent, placement) = (light.bodies[0].parent, light.bodies[0].placement);
+    let nothing = Inertial { mass: 0.0, center: [0.0; 3], inertia: [0.0; 6] };
+    light.bodies.push(Body { name: "mark".into(), parent, placement, inertial: nothing });
+    let light_too = Robot { consistent: true, ..light.clone() };
+    for (plain, consistent) in [(plain, consistent), (light, light_too)] {
+        for (a, b) in run(plain).iter().zip(&run(consistent)) {
+            assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+        }
     }
+    let mut impossible = Robot { consistent: true, ..robots::tree() };
+    impossible.bodies[1].inertial.inertia = [0.1, 0.1, 0.2, 0.0, 0.0, 0.0];
+    let scene = Scene { robots: vec![impossible.clone()], ..Scene::default() };
+    let error = Model::new(&scene).expect_err("no mass in space").to_string();
+    assert!(error.contains(&impossible.bodies[1].name) && error.contains("`consistent`"), "{error}");
     let of = |inertia: [f64; 6]| LogCholesky::of(&Inertial { mass: 2.0, center: [0.0; 3], inertia });
     assert!(of([0.1, 0.2, 0.25, 0.0, 0.0, 0.0]).is_some());
     // One moment is larger than both others together; a point; a rod.
     assert!(of([0.1, 0.2, 0.35, 0.0, 0.0, 0.0]).is_none());
     assert!(of([0.0; 6]).is_none());
     assert!(of([0.1, 0.1, 0.0, 0.0, 0.0, 0.0]).is_none());
+}
+
+/// A mechanism says what is wrong with what it is asked, and does not answer with numbers that are none.
+#[test]
+fn questions_that_make_no_sense_are_refused() {
+    let arm = robots::arm();
+    let mut mechanism = Mechanism::<f64>::new(&arm).expect("a mechanism");
+    let tree = mechanism.robot().tree().clone();
+    let (q, v) = (arm.start.positions.clone(), vec![0.1; tree.velocities()]);
+    let mut wrong = v.clone();
+    wrong[1] = f64::NAN;
+    let mut nowhere = q.clone();
+    nowhere[0] = f64::INFINITY;
+    let refused = |what: &str, answer: Result<(), pullback_engine::Error>| {
+        let error = answer.expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    refused("positions", mechanism.forward_dynamics(&nowhere, &v, &v).map(|_| ()));
+    refused("velocities", mechanism.inverse_dynamics(&q, &wrong, &v).map(|_| ()));
+    refused("forces or accelerations", mechanism.forward_dynamics(&q, &v, &wrong).map(|_| ()));
+    refused("positions", mechanism.mass_matrix(&nowhere).map(|_| ()));
+    refused("velocities", mechanism.bodies(&q, &wrong).map(|_| ()));
+    refused("cotangents", mechanism.forward_dynamics_pullback((&q, &v, &v), &wrong).map(|_| ()));
+    refused("frame `nose`", mechanism.frame_jacobian(&q, "nose").map(|_| ()));
+    refused("body `99`", mechanism.body_jacobian(&q, 99).map(|_| ()));
+    let mut params = mechanism.params().values().to_vec();
+    let mass = mechanism.params().layout().find(&format!("{}.{}.mass", arm.name, arm.bodies[0].name));
+    params[mass.expect("a mass").start] = -5.0;
+    refused("it must be at least 0", mechanism.set_params(&params));
+    let model = model(arm);
+    let mut watch = Watch::new(&model).expect("bodies");
+    let state = vec![f64::NAN; model.state().values().len()];
+    refused("a state", watch.run(&state, model.params().values()));
 }
 
 /// A robot in a world has the kinetic energy that it has on its own; it keeps its energy without dampers and motors.

@@ -135,6 +135,19 @@ fn forces_that_depend_on_velocities_are_refused_by_name() {
     refused(&Scene { ground, ..scene() }, "Ground");
 }
 
+/// With particles or without: an error, and not a panic.
+#[test]
+fn bodies_with_joints_are_refused() {
+    let text = "[simulation]\ndt = 0.01\nsteps = 1\n[[bodies]]\nname = \"nut\"\nmass = 1\n\
+                shape = { sphere = 0.1 }\nposition = [0, 0, 2]\n";
+    let particle = "[[particles]]\nname = \"ball\"\nposition = [0, 0, 0]\nmass = 1\n";
+    for text in [text.to_owned(), format!("{text}{particle}")] {
+        let model = Model::new(&Scene::parse(&text, "nut.toml").expect("a scene")).expect("a model");
+        let error = Step::new(&model, Scheme::new(Integrator::ReversibleVerlet, DT)).err().expect("refused");
+        assert!(error.to_string().contains("`nut`"), "{error}");
+    }
+}
+
 #[test]
 fn other_integrators_cannot_go_back() {
     let model = Model::new(&scene()).expect("a scene");

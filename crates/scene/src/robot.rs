@@ -6,6 +6,7 @@
 //! child frames in parent frames; all lists have a fixed order, and everything is named.
 
 mod check;
+mod dofs;
 mod files;
 mod findings;
 mod geometry;

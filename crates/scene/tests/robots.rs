@@ -191,6 +191,49 @@ fn what_files_of_robots_say_by_themselves() {
     assert_eq!(fixed.robots, scene.robots);
 }
 
+/// `limit` of a scene goes before what a file means; without it, a range that is written out has the usual one.
+#[test]
+fn limits_of_files_and_of_scenes() {
+    let limit = |more: &str| {
+        let scene = parse(&format!("[[robots]]\nfile = \"arm.urdf\"\n{more}"));
+        scene.robots[0].joints.iter().find(|joint| joint.name == "elbow").expect("it is there").limit
+    };
+    assert_eq!(limit("limit = { stiffness = 100, damping = 1 }\n"), Limit { stiffness: 100.0, damping: 1.0 });
+    let usual = limit("");
+    assert!(usual.stiffness > 0.0 && usual.damping > 0.0);
+    let text = "[[robots]]\nname = \"arm\"\n[[robots.bodies]]\nname = \"link\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n\
+                [[robots.joints]]\nname = \"hinge\"\nbody = \"link\"\nkind = \"hinge\"\naxis = [0, 1, 0]\nrange = [-1, 1]\n";
+    let found = parse(text).robots[0].joints[0].limit;
+    assert!(
+        (found.stiffness - 0.1 / 0.0004).abs() < 1e-9 && (found.damping - 10.0).abs() < 1e-12,
+        "{found:?}"
+    );
+}
+
+/// The folder of a package is named in the scene: without it, its mesh is not found.
+#[test]
+fn packages_of_scenes() {
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages-of-scenes");
+    for folder in ["scene", "pieces/meshes"] {
+        std::fs::create_dir_all(root.join(folder)).expect("there is room");
+    }
+    let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    std::fs::write(root.join("pieces/meshes/piece.obj"), mesh).expect("written");
+    let robot = "<robot name=\"one\"><link name=\"base\"><visual><geometry>\
+                 <mesh filename=\"package://parts/meshes/piece.obj\"/></geometry></visual></link></robot>";
+    std::fs::write(root.join("scene/one.urdf"), robot).expect("written");
+    let read = |packages: &str| {
+        let text = format!("[simulation]\ndt = 0.01\nsteps = 1\n[[robots]]\nfile = \"one.urdf\"\n{packages}");
+        Scene::parse(&text, root.join("scene/scene.toml"))
+    };
+    let scene = read("packages = { parts = \"../pieces\" }\n").expect("the mesh is found");
+    assert!(matches!(scene.robots[0].shapes[0].geometry, Geometry::Mesh(_)));
+    let error = read("").expect_err("no such package");
+    assert!(error.fix.contains("packages = { parts = "), "{error}");
+    let error = read("packages = { parts = \"nowhere\" }\n").expect_err("no such folder");
+    assert!(error.path.ends_with("packages.parts") && error.what.contains("`nowhere`"), "{error}");
+}
+
 /// A world has one gravity, that of the scene.
 #[test]
 fn the_gravity_of_a_file_is_left_out_with_a_warning() {

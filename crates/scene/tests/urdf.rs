@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use pullback_scene::Robot;
 use pullback_scene::robot::{
-    Base, Geometry, Joint, JointKind, Load, Loaded, Mimic, Placement, Transmission, Triangles,
+    Base, Geometry, Joint, JointKind, Limit, Load, Loaded, Mimic, Placement, Transmission, Triangles,
 };
 
 const ARM: &str = "tests/urdf/good/arm_description/urdf/arm.urdf";
@@ -241,6 +241,25 @@ fn lenient_readers_go_on() {
     assert_eq!(robot.shapes.len(), 1);
     assert!(!robot.shapes[0].collides, "without triangles it touches nothing");
     assert_eq!((robot.joints[0].range, robot.joints[0].mimic), (None, None));
+}
+
+/// A hinge feels I + m d² of what hangs from it, if that hangs from the world: 0.05 + 1 · 0.2². With T = 0.02 s and a damping
+/// ratio of 1, stiffness = inertia / T², damping = 2 inertia / T.
+#[test]
+fn limits_push_back_in_the_usual_way() {
+    let text = std::fs::read_to_string("tests/good/arm.urdf").expect("it is there");
+    let held = text.replace("type=\"continuous\"", "type=\"fixed\"");
+    assert_ne!(text, held);
+    let elbow = |text: &str| {
+        let robot = Robot::parse(text, "tests/good/arm.urdf", &Load::default()).expect("a robot").robot;
+        robot.joints.iter().find(|joint| joint.name == "elbow").expect("it is there").limit
+    };
+    let Limit { stiffness, damping } = elbow(&held);
+    let inertia = 0.05 + 0.2 * 0.2;
+    assert!((stiffness * 0.02 * 0.02 / inertia - 1.0).abs() < 1e-12, "{stiffness}");
+    assert!((damping * 0.02 / (2.0 * inertia) - 1.0).abs() < 1e-12, "{damping}");
+    // With a free shoulder it feels less.
+    assert!(elbow(&text).stiffness < stiffness);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
-use pullback_scene::robot::Inertial;
+use pullback_scene::robot::{Inertial, Robot};
 
 /// The numbers of one body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,10 +19,10 @@ pub struct LogCholesky {
     pub shear: [f64; 3],
 }
 
-/// (mass, (xx, yy, zz), (xy, xz, yz)) of the inertia about the centre
+/// (mass, (xx, yy, zz), (xy, xz, yz)) of the inertia about the centre; nothing for a body without mass
 #[kernel]
-fn inertia<R: Real>(log_mass: R, stretch: Vec3<R>, shear: Vec3<R>) -> (R, Vec3<R>, Vec3<R>) {
-    let m = exp(2.0 * log_mass);
+fn inertia<R: Real>(log_mass: R, stretch: Vec3<R>, shear: Vec3<R>, heavy: R) -> (R, Vec3<R>, Vec3<R>) {
+    let m = heavy * exp(2.0 * log_mass);
     let x = vec3(exp(stretch.x), shear.x, shear.z);
     let y = vec3(0.0, exp(stretch.y), shear.y);
     let z = vec3(0.0, 0.0, exp(stretch.z));
@@ -34,13 +34,22 @@ fn inertia<R: Real>(log_mass: R, stretch: Vec3<R>, shear: Vec3<R>) -> (R, Vec3<R
 /// Adds it to a program: mass, inertia and products of every body.
 pub(crate) fn add(
     p: &mut Builder,
-    name: &str,
+    robot: &Robot,
     log_mass: Buffer<f64>,
     stretch: Buffer<Vec3>,
     shear: Buffer<Vec3>,
 ) -> (Buffer<f64>, Buffer<Vec3>, Buffer<Vec3>) {
+    let name = &robot.name;
+    let heavy: Vec<f64> =
+        robot.bodies.iter().map(|body| if is_nothing(&body.inertial) { 0.0 } else { 1.0 }).collect();
+    let heavy = p.constant::<f64>(&format!("{name} is heavy"), &heavy);
     let names = format!("{name} mass, {name} inertia, {name} products");
-    p.map::<inertia>(&names, (log_mass.own(), stretch.own(), shear.own()))
+    p.map::<inertia>(&names, (log_mass.own(), stretch.own(), shear.own(), heavy.own()))
+}
+
+/// Is a body without mass and inertia? It stays so, whatever its params.
+pub(crate) fn is_nothing(inertial: &Inertial) -> bool {
+    inertial.mass == 0.0 && inertial.inertia == [0.0; 6]
 }
 
 impl LogCholesky {

@@ -166,9 +166,12 @@ impl<S: Scalar> Mechanism<S> {
         params
     }
 
-    /// Sets all params.
+    /// Sets all params, if they make sense.
     pub fn set_params(&mut self, params: &[f64]) -> Result<(), Error> {
         length("params", params, self.layout.len())?;
+        let mut checked = Params::new(&self.layout);
+        checked.values_mut().copy_from_slice(params);
+        checked.check()?;
         self.params.copy_from_slice(params);
         let numbers: Vec<S> = params.iter().map(|x| S::from_f64(*x)).collect();
         self.preparing.set_params(0, &numbers)?;
@@ -389,4 +392,15 @@ fn length<T>(what: &'static str, numbers: &[T], wanted: usize) -> Result<(), Err
         return Ok(());
     }
     Err(Error::Length { what, wanted, found: numbers.len() })
+}
+
+/// Numbers from outside are finite.
+pub(crate) fn finite(what: &'static str, numbers: &[f64]) -> Result<(), Error> {
+    match numbers.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(at) => {
+            let found = format!("{} at index {at}", numbers[at]);
+            Err(Error::Scheme { what, found, wanted: "finite numbers" })
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pullback_scene::robot::{self, JointKind};
 
-use super::log_cholesky::LogCholesky;
+use super::log_cholesky::{LogCholesky, is_nothing};
 use super::manifold::Manifold;
 use super::tree::Tree;
 use crate::error::Error;
@@ -29,11 +29,11 @@ impl Robot {
         description.check()?;
         let tree = Arc::new(Tree::new(description)?);
         if description.consistent {
-            for body in &description.bodies {
-                LogCholesky::of(&body.inertial).ok_or_else(|| Error::Scheme {
-                    what: "the inertia of a body with log-Cholesky params",
-                    found: body.name.clone(),
-                    wanted: "a body with mass whose inertia some distribution of mass in space has",
+            let heavy = description.bodies.iter().filter(|body| !is_nothing(&body.inertial));
+            for body in heavy {
+                LogCholesky::of(&body.inertial).ok_or_else(|| Error::Inconsistent {
+                    robot: description.name.clone(),
+                    body: body.name.clone(),
                 })?;
             }
         }

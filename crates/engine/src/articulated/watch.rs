@@ -11,6 +11,7 @@ use pullback_scene::robot::Placement;
 use super::Prepared;
 use super::bodies::{Bodies, Moving};
 use super::kinematics::zero;
+use super::mechanism::finite;
 use crate::error::Error;
 use crate::model::Model;
 use crate::preparation::{Preparation, Preparing};
@@ -139,6 +140,7 @@ impl Watch {
     /// Looks at a state. What depends on params alone is made again only when they are others than the last time.
     pub fn run(&mut self, state: &[f64], params: &[f64]) -> Result<(), Error> {
         self.check(state.len(), params.len())?;
+        finite("a state", state)?;
         self.prepare(params)?;
         for robot in &self.robots {
             self.workspace.write_numbers(0, robot.q, &state[robot.positions.clone()])?;
@@ -170,6 +172,7 @@ impl Watch {
     }
 
     fn prepare(&mut self, params: &[f64]) -> Result<(), Error> {
+        finite("params", params)?;
         let Some(preparing) = self.preparing.as_mut().filter(|_| self.given != params) else { return Ok(()) };
         preparing.set_params(0, params)?;
         preparing.make();

@@ -45,7 +45,7 @@ impl Robot {
         }
         let (log_mass, stretch) = (params.get(d, "log_mass")?, params.get(d, "stretch")?);
         let shear = params.get(d, "shear")?;
-        let (mass, inertia, products) = log_cholesky::add(p, &d.name, log_mass, stretch, shear);
+        let (mass, inertia, products) = log_cholesky::add(p, d, log_mass, stretch, shear);
         Ok(Masses { mass, center, inertia, products })
     }
 

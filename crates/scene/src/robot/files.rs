@@ -164,8 +164,8 @@ impl Files {
         let fix = match above()
             .find(|folder| self.permitted(&folder.join(rest), name, &[folder.to_path_buf()]).is_ok())
         {
-            Some(folder) => format!("say where it is: `--package {package}={}`", folder.display()),
-            None => format!("say where it is: `--package {package}=FOLDER`"),
+            Some(folder) => say_where(package, &folder.display().to_string()),
+            None => say_where(package, "FOLDER"),
         };
         Err(Unread::new(what, format!("{fix}, or `packages` of `Load`")))
     }
@@ -306,4 +306,11 @@ mod tests {
             assert_eq!(without_dots(Path::new(path)), Path::new(plain), "{path}");
         }
     }
+}
+
+/// How to say where a package is.
+fn say_where(package: &str, folder: &str) -> String {
+    format!(
+        "say where it is: `--package {package}={folder}`, in a scene `packages = {{ {package} = {folder:?} }}`"
+    )
 }

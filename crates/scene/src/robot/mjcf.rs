@@ -10,7 +10,6 @@ mod body;
 mod class;
 mod compiler;
 mod contact;
-mod dofs;
 mod geom;
 mod inertia;
 mod joint;
@@ -31,9 +30,9 @@ use self::asset::Assets;
 use self::body::{Bodies, Reader, names};
 use self::class::Classes;
 use self::compiler::{Compiler, Switches};
-use self::dofs::Dofs;
 use self::motor::Surroundings;
 use self::parts::{Texts, Tree};
+use super::dofs::{Dofs, USUAL_LIMIT};
 use super::files::{Files, Load};
 use super::findings::Findings;
 use super::load::Loaded;
@@ -122,18 +121,14 @@ fn name(tree: &Tree<'_>) -> String {
     root.text("model").filter(|name| !name.trim().is_empty()).unwrap_or(&stem).to_owned()
 }
 
-/// Springs by time constant, as MuJoCo makes them, and the penalties of limits, made in the same way. With the inertia m
-/// that a joint feels, a time constant T and a damping ratio r:  stiffness = m / (T r)²,  damping = 2 m / T.
+/// Springs by time constant, as MuJoCo makes them, and the penalties of limits, made in the same way.
 fn springs_and_limits(robot: &mut Robot, bodies: &Bodies<'_>, dofs: &Dofs, switches: &Switches) {
     for (at, (joint, part)) in robot.joints.iter_mut().zip(&bodies.joints).enumerate() {
         if part.spring_damper.is_none() && joint.range.is_none() {
             continue;
         }
         let inertia = dofs.of_joint(at, joint.kind);
-        let penalty = |[time, ratio]: [f64; 2]| Limit {
-            stiffness: inertia / (time * ratio).powi(2).max(f64::MIN_POSITIVE),
-            damping: 2.0 * inertia / time.max(f64::MIN_POSITIVE),
-        };
+        let penalty = |times| Limit::by_time(inertia, times);
         if let Some(times) = part.spring_damper {
             let Limit { stiffness, damping } = penalty(times);
             joint.stiffness = if switches.springs { stiffness } else { 0.0 };
@@ -146,7 +141,7 @@ fn springs_and_limits(robot: &mut Robot, bodies: &Bodies<'_>, dofs: &Dofs, switc
                 [stiffness, damping] if stiffness < 0.0 && damping <= 0.0 => {
                     Limit { stiffness: -stiffness * inertia, damping: -damping * inertia }
                 }
-                _ => penalty([0.02, 1.0]),
+                _ => penalty(USUAL_LIMIT),
             };
         }
     }

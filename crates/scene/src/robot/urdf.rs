@@ -91,7 +91,9 @@ impl<'x> Reader<'_, 'x> {
             }
         }
         self.follow()?;
-        self.robot.check().map_err(|invalid| xml::attach(invalid, root, &self.bodies, &self.joints))
+        let attach = |invalid| xml::attach(invalid, root, &self.bodies, &self.joints);
+        self.robot.check().map_err(attach)?;
+        self.robot.harden_limits().map_err(attach)
     }
 
     /// A link, where the joint above it is.

@@ -3,24 +3,39 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::BufferUse;
 
-use super::{DynamicsBars, DynamicsJacobians, Mechanism, Task, length};
+use super::{DynamicsBars, DynamicsJacobians, Mechanism, Task, finite, length};
 use crate::articulated::Centroid;
 use crate::articulated::forward_dynamics::Algorithm;
 use crate::articulated::model::key;
 use crate::error::Error;
 
 impl Mechanism<f64> {
+    /// Runs a task at a state that is checked.
+    fn ask(&mut self, task: Task, q: &[f64], v: &[f64], given: &[f64]) -> Result<usize, Error> {
+        finite("positions", q)?;
+        finite("velocities", v)?;
+        finite("forces or accelerations", given)?;
+        self.run(task, q, v, given)
+    }
+
     /// Accelerations [rad/s² or m/s²] from forces on the degrees of freedom [N·m or N].
     pub fn forward_dynamics(&mut self, q: &[f64], v: &[f64], tau: &[f64]) -> Result<Vec<f64>, Error> {
-        let mut out = vec![0.0; self.robot.tree.velocities() * self.worlds];
-        self.forward_dynamics_into(Algorithm::Fastest, (q, v, tau), &mut out)?;
-        Ok(out)
+        let k = self.ask(Task::Forward(Algorithm::Fastest), q, v, tau)?;
+        self.outcome(k)
     }
 
     /// Forces on the degrees of freedom [N·m or N] from accelerations [rad/s² or m/s²].
     pub fn inverse_dynamics(&mut self, q: &[f64], v: &[f64], a: &[f64]) -> Result<Vec<f64>, Error> {
+        let k = self.ask(Task::Inverse, q, v, a)?;
+        self.outcome(k)
+    }
+
+    /// The forces or accelerations of a task that was run.
+    fn outcome(&self, k: usize) -> Result<Vec<f64>, Error> {
         let mut out = vec![0.0; self.robot.tree.velocities() * self.worlds];
-        self.inverse_dynamics_into((q, v, a), &mut out)?;
+        if let Some(buffer) = self.runners[k].1.out {
+            self.read(k, buffer, &mut out)?;
+        }
         Ok(out)
     }
 
@@ -32,12 +47,8 @@ impl Mechanism<f64> {
         pushes: &[Force],
     ) -> Result<Vec<f64>, Error> {
         let k = self.push(pushes)?;
-        self.run(Task::Pushed, q, v, tau)?;
-        let mut out = vec![0.0; self.robot.tree.velocities()];
-        if let Some(buffer) = self.runners[k].1.out {
-            self.read(k, buffer, &mut out)?;
-        }
-        Ok(out)
+        self.ask(Task::Pushed, q, v, tau)?;
+        self.outcome(k)
     }
 
     /// Cotangents of everything that [`Mechanism::forward_dynamics_pushed`] depends on, and of the forces on bodies.
@@ -78,7 +89,7 @@ impl Mechanism<f64> {
     pub fn mass_matrix(&mut self, q: &[f64]) -> Result<Vec<f64>, Error> {
         self.alone()?;
         let n = self.robot.tree.velocities();
-        let k = self.run(Task::MassMatrix, q, &vec![0.0; n], &[])?;
+        let k = self.ask(Task::MassMatrix, q, &vec![0.0; n], &[])?;
         let mut m = vec![0.0; n * n];
         if let Some(buffer) = self.runners[k].1.out {
             self.read(k, buffer, &mut m)?;
@@ -123,7 +134,8 @@ impl Mechanism<f64> {
         out_bar: &[f64],
     ) -> Result<DynamicsBars, Error> {
         self.alone()?;
-        let k = self.run(task, q, v, given)?;
+        finite("cotangents", out_bar)?;
+        let k = self.ask(task, q, v, given)?;
         self.runners[k].1.workspace.clear_parameters();
         self.pull(k, out_bar)?;
         let runner = &self.runners[k].1;
@@ -156,7 +168,7 @@ impl Mechanism<f64> {
     /// Accelerations and their full Jacobians in one call, of one world.
     pub fn jacobians(&mut self, q: &[f64], v: &[f64], tau: &[f64]) -> Result<DynamicsJacobians, Error> {
         self.alone()?;
-        let k = self.run(Task::Jacobians, q, v, tau)?;
+        let k = self.ask(Task::Jacobians, q, v, tau)?;
         let Some(j) = self.runners[k].1.jacobians else { return Ok(DynamicsJacobians::default()) };
         let n = self.robot.tree.velocities();
         let read = |buffer: Buffer<f64>, len: usize| -> Result<Vec<f64>, Error> {
@@ -176,7 +188,7 @@ impl Mechanism<f64> {
     /// both in world axes; of one world.
     pub fn bodies(&mut self, q: &[f64], v: &[f64]) -> Result<Vec<(Pose, Motion)>, Error> {
         self.alone()?;
-        let k = self.run(Task::Bodies, q, v, &[])?;
+        let k = self.ask(Task::Bodies, q, v, &[])?;
         let runner = &self.runners[k].1;
         let Some(moving) = runner.moving else { return Ok(Vec::new()) };
         let (poses, motions) = (runner.workspace.read(moving.poses), runner.workspace.read(moving.motions));
@@ -186,7 +198,7 @@ impl Mechanism<f64> {
     /// Mass, centre of mass, momentum and kinetic energy of everything that moves, of one world.
     pub fn centroid(&mut self, q: &[f64], v: &[f64]) -> Result<Centroid, Error> {
         self.alone()?;
-        let k = self.run(Task::Whole, q, v, &[])?;
+        let k = self.ask(Task::Whole, q, v, &[])?;
         let runner = &self.runners[k].1;
         let whole = runner.whole.map(|whole| runner.workspace.read(whole)[0]).unwrap_or_default();
         Ok(whole.centroid())
@@ -216,8 +228,8 @@ impl Mechanism<f64> {
     pub fn frame_jacobian(&mut self, q: &[f64], frame: &str) -> Result<Vec<f64>, Error> {
         let frames = &self.robot.description().frames;
         let Some(frame) = frames.iter().find(|known| known.name == frame).cloned() else {
-            let wanted = "a frame of the robot";
-            return Err(Error::Scheme { what: "the frame", found: frame.to_owned(), wanted });
+            let known: Vec<&str> = frames.iter().map(|frame| frame.name.as_str()).collect();
+            return Err(Error::NoSuchPart { what: "frame", name: frame.to_owned(), known: known.join(", ") });
         };
         let n = self.robot.tree.velocities();
         let Some(body) = frame.body else { return Ok(vec![0.0; 6 * n]) };
@@ -241,10 +253,10 @@ impl Mechanism<f64> {
         self.alone()?;
         let (n, bodies) = (self.robot.tree.velocities(), self.robot.tree.node_of_body.len());
         if body >= bodies {
-            let wanted = "a body of the robot";
-            return Err(Error::Scheme { what: "the body", found: body.to_string(), wanted });
+            let known = format!("0 to {}", bodies.saturating_sub(1));
+            return Err(Error::NoSuchPart { what: "body", name: body.to_string(), known });
         }
-        let k = self.run(Task::Bodies, q, &vec![0.0; n], &[])?;
+        let k = self.ask(Task::Bodies, q, &vec![0.0; n], &[])?;
         let mut jacobian = vec![0.0; 6 * n];
         let runner = &mut self.runners[k].1;
         let Some(moving) = runner.moving else { return Ok(jacobian) };

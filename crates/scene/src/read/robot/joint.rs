@@ -89,13 +89,13 @@ fn read(node: &Node<'_>, robot: &Robot) -> Result<Joint, Invalid> {
     })
 }
 
-/// How a range is kept.
+/// How a range is kept; if it does not say so, in the usual way.
 fn limit_of(table: &Table<'_>) -> Result<Limit, Invalid> {
     if !table.has("range") {
         table.refuse("a joint without `range`", &["limit"])?;
         return Ok(Limit::default());
     }
-    limit(&table.need("limit")?)
+    Ok(table.optional("limit", limit)?.unwrap_or_default())
 }
 
 /// `{ stiffness, damping }`

@@ -24,6 +24,7 @@ const KEYS: Keys = &[
     ("base", "base = \"fixed\""),
     ("lenient", "lenient = true"),
     ("allow", "allow = [\"../meshes\"]"),
+    ("packages", "packages = { arm_description = \"../arm\" }"),
     ("position", "position = [0, 0, 1]"),
     ("orientation", "orientation = [1, 0, 0, 0]"),
     ("keyframe", "keyframe = \"home\""),
@@ -101,16 +102,20 @@ pub(super) fn read(
     robot.place(&shape::placement(&table)?);
     start::read(&table, &mut robot)?;
     if let Some(limit) = table.optional("limit", joint::limit)? {
-        let bare = |joint: &&mut Joint| joint.range.is_some() && joint.limit == Limit::default();
-        robot.joints.iter_mut().filter(bare).for_each(|joint| joint.limit = limit);
+        // A file does not say more exactly what each of its joints should have; joints of the scene itself do.
+        let (file, bare) = (table.has("file"), Limit::default());
+        let meant = |joint: &&mut Joint| joint.range.is_some() && (file || joint.limit == bare);
+        robot.joints.iter_mut().filter(meant).for_each(|joint| joint.limit = limit);
     }
     let pushed = table.optional("pushed", |it| it.items("a list of bodies", |it| body_of(it, &robot)))?;
     robot.pushed = pushed.unwrap_or_default();
     robot.consistent = table.optional("consistent", |it| it.yes())?.unwrap_or(false);
-    check::robot(&robot, simulation.steps).map_err(|invalid| {
+    let here = |invalid: Invalid| {
         let path = format!("{}.{}", node.path(), in_file(&invalid.path, before, table.has("file")));
         invalid.at(path)
-    })?;
+    };
+    check::robot(&robot, simulation.steps).map_err(here)?;
+    robot.harden_limits().map_err(here)?;
     Ok(robot)
 }
 
@@ -134,7 +139,14 @@ fn from_file(table: &Table<'_>, source: &Source, warnings: &mut Vec<Error>) -> R
     let node = table.need("file")?;
     let name = node.text()?.to_owned();
     let file = place_of(&node, &allow, source.folder())?;
+    let packages = table.optional("packages", |it| {
+        let place = |(name, node): (&str, Node<'_>)| {
+            Ok((name.to_owned(), source.folder().join(folder(&node, source)?)))
+        };
+        it.entries()?.into_iter().map(place).collect::<Result<Vec<_>, Invalid>>()
+    })?;
     let load = Load {
+        packages: packages.unwrap_or_default(),
         lenient: table.optional("lenient", |it| it.yes())?.unwrap_or(false),
         allow: allow.iter().map(|folder| source.folder().join(folder)).collect(),
         base: table.optional("base", |it| it.choose("base", &bases))?.unwrap_or_default(),
@@ -186,7 +198,7 @@ fn place_of(node: &Node<'_>, allow: &[PathBuf], folder: &Path) -> Result<PathBuf
 }
 
 fn inline(table: &Table<'_>) -> Result<Robot, Invalid> {
-    table.refuse("a robot without `file`", &["base", "lenient", "allow", "keyframe"])?;
+    table.refuse("a robot without `file`", &["base", "lenient", "allow", "packages", "keyframe"])?;
     let mut robot = Robot { name: table.name()?, ..Robot::default() };
     table.sections("bodies", |node| body(node, &mut robot))?;
     robot.joints = joint::all(table, &robot)?;

@@ -1,9 +1,9 @@
 //! From actuators to motors.
 
+use super::super::dofs::Dofs;
 use super::actuator::ActuatorSpec;
 use super::class::{Classes, MAIN};
 use super::compiler::{Compiler, Switches};
-use super::dofs::Dofs;
 use super::geom::unknown;
 use super::joint::JointPart;
 use super::parts::Tree;

@@ -2,14 +2,49 @@
 
 use std::collections::BTreeMap;
 
-use crate::robot::{Inertial, JointKind, Placement, Robot, orientation};
+use crate::error::Invalid;
+use crate::robot::{Inertial, JointKind, Limit, Placement, Robot, orientation};
 
 /// Most multiplications; more would take long.
 const MOST_WORK: usize = 200_000_000;
 
+/// The time constant [s] and the damping ratio of limits that say nothing of them.
+pub(in crate::robot) const USUAL_LIMIT: [f64; 2] = [0.02, 1.0];
+
+impl Limit {
+    /// With the inertia m that a joint feels, a time constant T and a damping ratio r:  stiffness = m / (T r)²,
+    /// damping = 2 m / T.
+    pub(in crate::robot) fn by_time(inertia: f64, [time, ratio]: [f64; 2]) -> Limit {
+        Limit {
+            stiffness: inertia / (time * ratio).powi(2).max(f64::MIN_POSITIVE),
+            damping: 2.0 * inertia / time.max(f64::MIN_POSITIVE),
+        }
+    }
+}
+
+impl Robot {
+    /// Limits that say nothing of how hard they push back get the usual stiffness and damping, if these make sense.
+    pub(crate) fn harden_limits(&mut self) -> Result<(), Invalid> {
+        let bare = |robot: &Robot, at: usize| {
+            let joint = &robot.joints[at];
+            joint.range.is_some() && joint.limit == Limit::default()
+        };
+        if !(0..self.joints.len()).any(|at| bare(self, at)) {
+            return Ok(());
+        }
+        let Some(dofs) = Dofs::new(self) else { return Ok(()) };
+        for at in 0..self.joints.len() {
+            if bare(self, at) {
+                self.joints[at].limit = Limit::by_time(dofs.of_joint(at, self.joints[at].kind), USUAL_LIMIT);
+            }
+        }
+        self.check()
+    }
+}
+
 /// The mass matrix, factorised: M = Lᵀ D L.
 #[derive(Debug)]
-pub(super) struct Dofs {
+pub(in crate::robot) struct Dofs {
     /// The first degree of freedom of each joint.
     pub first: Vec<usize>,
     dofs: Vec<Dof>,

@@ -3,6 +3,7 @@
 use pullback_kernel::prelude::*;
 
 use super::found::Found;
+use super::gjk::farthest;
 use crate::cells::outward;
 use crate::core::Core;
 use crate::feature::Touch;
@@ -140,6 +141,18 @@ pub(super) fn facing(core: &Core<'_, f64>, n: Vec3) -> usize {
     best.0
 }
 
+/// Of the faces at a corner, the one that faces most against a direction.
+fn facing_at(core: &Core<'_, f64>, corner: u32, n: Vec3) -> usize {
+    let mut best = (0, f64::INFINITY);
+    for side in core.topology.sides.iter().filter(|side| side.start == corner) {
+        let s = dot(outward(core.face(side.face as usize)), n);
+        if s < best.1 - 1e-12 {
+            best = (side.face as usize, s);
+        }
+    }
+    best.0
+}
+
 /// The face of p that faces the face of q, clipped by its sides (Sutherland and Hodgman 1974).
 fn offer_polygon(
     p: &Core<'_, f64>,
@@ -149,7 +162,7 @@ fn offer_polygon(
     swapped: bool,
     found: &mut Found<'_>,
 ) {
-    let other = facing(p, n);
+    let other = facing_at(p, farthest(p, -n), n);
     let mut polygon = Polygon::new();
     for side in p.topology.sides_of(other) {
         polygon.push(Item {

@@ -12,6 +12,9 @@ use crate::feature::Touch;
 /// A normal that is nearer than this angle [rad] to that of a face is that of the face: then all that lies over the face
 /// touches it, not one point alone.
 const ALIGNED: f64 = 0.02;
+/// What lies over a face must be as near as the cores are, but for this part of their distance: else the nearest point is
+/// beside the face.
+const ASIDE: f64 = 1e-3;
 /// Edges that cross at a smaller sine touch at the two ends of what they have in common.
 const CROSSING: f64 = 0.01;
 /// Edges at a larger sine have one nearest point, and no other end to rest on.
@@ -30,6 +33,7 @@ pub(super) fn detect(a: &Core<'_, f64>, b: &Core<'_, f64>, margin: f64, found: &
             }
             let normal = apart.between / distance;
             over_faces(a, b, normal, found);
+            found.unless_below(distance * (1.0 + ASIDE) - a.radius() - b.radius());
             if found.is_empty() {
                 nearest(a, b, normal, &apart.simplex, found);
             }
@@ -37,6 +41,8 @@ pub(super) fn detect(a: &Core<'_, f64>, b: &Core<'_, f64>, margin: f64, found: &
         None => {
             let Some(axis) = axes::best(a, b) else { return };
             over_faces(a, b, axis.normal, found);
+            let depth = axis.separation.abs();
+            found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius());
             if !found.is_empty() {
                 return;
             }
@@ -152,11 +158,22 @@ fn segments(a: &Core<'_, f64>, b: &Core<'_, f64>, i: u32, j: u32, found: &mut Fo
     if s >= ALONGSIDE * ALONGSIDE * ee * ff {
         return;
     }
-    // b's ends along a: what both have in common starts at the later start and ends at the earlier end.
-    let (low, high) = if ends[2].0 <= ends[3].0 { (2, 3) } else { (3, 2) };
-    if ends[low].0 < 1.0 && ends[high].0 > 0.0 {
-        found.offer(feature(if ends[low].0 > -SAME { low } else { 0 }));
-        found.offer(feature(if ends[high].0 < 1.0 + SAME { high } else { 1 }));
+    // Along the middle of both directions, what they have in common starts at the later start and ends at the earlier end.
+    let (along_a, along_b) = (normalize(e), normalize(f));
+    let turned = dot(along_a, along_b) < 0.0;
+    let u = along_a + if turned { -along_b } else { along_b };
+    let (first, last) = if turned { (3, 2) } else { (2, 3) };
+    let place = [x[0], x[1], y[0], y[1]].map(|p| dot(u, p - x[0]));
+    let same = SAME * dot(u, e).abs();
+    if place[0].max(place[first]) > place[1].min(place[last]) {
+        return;
+    }
+    for (k, l, later) in [(0, first, place[0] - place[first]), (1, last, place[last] - place[1])] {
+        found.offer(if later.abs() <= same {
+            Touch::Corners.feature(ends_a[k], ends_b[l - 2], false)
+        } else {
+            feature(if later > 0.0 { k } else { l })
+        });
     }
 }
 

@@ -20,6 +20,13 @@ impl<'a> Found<'a> {
         Found { a, b, margin, features: [(0.0, Feature(0, 0)); MOST], len: 0 }
     }
 
+    /// Forgets all if none has a gap below this.
+    pub fn unless_below(&mut self, gap: f64) {
+        if !self.features[..self.len].iter().any(|found| found.0 < gap) {
+            self.len = 0;
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -60,14 +60,7 @@ pub fn random_hull(random: &mut Random, points: usize) -> Arc<Hull> {
 /// Every kind of shape that moves, with usual sizes.
 pub fn solids() -> Vec<Kind> {
     let hull = random_hull(&mut Random::seeded(7), 14);
-    vec![
-        Kind::Sphere,
-        Kind::Capsule,
-        Kind::Cylinder,
-        Kind::Box,
-        Kind::Ellipsoid,
-        Kind::Hull(hull),
-    ]
+    vec![Kind::Sphere, Kind::Capsule, Kind::Cylinder, Kind::Box, Kind::Ellipsoid, Kind::Hull(hull)]
 }
 
 pub fn sizes(kind: &Kind, random: &mut Random) -> Vec<f64> {

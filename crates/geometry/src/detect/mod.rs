@@ -1,0 +1,67 @@
+//! Detection: which cells of two cores touch. It decides, and never says where: that is for kernels, which are
+//! differentiated.
+
+mod axes;
+mod clip;
+mod convex;
+mod found;
+mod gjk;
+
+use pullback_kernel::prelude::*;
+
+use crate::core::Core;
+use crate::feature::Feature;
+use found::Found;
+
+/// Features of two convex cores that are closer than a margin. Returns how many.
+pub(crate) fn convex(
+    a: Core<'_, f64>,
+    b: Core<'_, f64>,
+    margin: f64,
+    slots: usize,
+    features: &mut [Feature],
+) -> usize {
+    let mut found = Found::new(a, b, margin);
+    convex::detect(&a, &b, margin, &mut found);
+    found.write(slots, features)
+}
+
+/// The corners of a core that are closer to a plane than a margin: the lowest. Returns how many.
+pub(crate) fn lowest(
+    core: Core<'_, f64>,
+    plane: &Pose,
+    margin: f64,
+    slots: usize,
+    features: &mut [Feature],
+) -> usize {
+    let n = plane.rotation.z;
+    let slots = slots.min(features.len());
+    let (mut gaps, mut len) = ([0.0; 8], 0);
+    for i in 0..core.topology.corners as u32 {
+        let gap = dot(n, core.at(i) - plane.position);
+        if !(gap < margin) {
+            continue;
+        }
+        if len < slots.min(8) {
+            (gaps[len], features[len]) = (gap, Feature(i, 0));
+            len += 1;
+        } else if let Some(k) = (0..len).max_by(|&j, &k| f64::total_cmp(&gaps[j], &gaps[k]))
+            && gap < gaps[k] - 1e-9
+        {
+            (gaps[k], features[k]) = (gap, Feature(i, 0));
+        }
+    }
+    features[..len].sort_unstable();
+    len
+}
+
+/// Features of a convex core and of the ground below it that are closer than a margin. Returns how many.
+pub(crate) fn ground(
+    _a: Core<'_, f64>,
+    _b: Core<'_, f64>,
+    _margin: f64,
+    _slots: usize,
+    _features: &mut [Feature],
+) -> usize {
+    0
+}

@@ -1,0 +1,158 @@
+//! [`Kind`]: what a shape is; and cores, which are what shapes with flat parts have in common.
+
+use std::sync::Arc;
+
+use pullback_kernel::prelude::*;
+
+use crate::topology::Topology;
+use crate::{Heights, Hull, Surface};
+
+/// What a shape is. Its sizes are numbers given apart, so that they can be differentiated.
+///
+/// | kind | sizes [m] |
+/// |---|---|
+/// | `Plane`: all below z = 0 | none |
+/// | `Sphere` | radius |
+/// | `Capsule`, `Cylinder`, both along z | radius, half length (of a capsule, without its caps) |
+/// | `Box` | half sides x, y, z |
+/// | `Ellipsoid` | half axes x, y, z |
+/// | `Hull`: a convex polyhedron | x, y, z of each corner |
+/// | `Surface`: triangles, with solid ground below | x, y, z of each corner |
+/// | `Heights`: a grid of heights, with solid ground below | z of each corner |
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A half-space.
+    Plane,
+    /// A ball.
+    Sphere,
+    /// All that is near a segment.
+    Capsule,
+    /// A cylinder.
+    Cylinder,
+    /// A box.
+    Box,
+    /// An ellipsoid.
+    Ellipsoid,
+    /// A convex polyhedron.
+    Hull(Arc<Hull>),
+    /// Ground of triangles.
+    Surface(Arc<Surface>),
+    /// Ground as heights over a grid.
+    Heights(Arc<Heights>),
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Plane => "plane",
+            Kind::Sphere => "sphere",
+            Kind::Capsule => "capsule",
+            Kind::Cylinder => "cylinder",
+            Kind::Box => "box",
+            Kind::Ellipsoid => "ellipsoid",
+            Kind::Hull(_) => "hull",
+            Kind::Surface(_) => "surface",
+            Kind::Heights(_) => "heights",
+        }
+    }
+
+    /// How many sizes it has.
+    pub fn sizes(&self) -> usize {
+        match self {
+            Kind::Plane => 0,
+            Kind::Sphere => 1,
+            Kind::Capsule | Kind::Cylinder => 2,
+            Kind::Box | Kind::Ellipsoid => 3,
+            Kind::Hull(hull) => 3 * hull.topology.corners,
+            Kind::Surface(surface) => 3 * surface.topology.corners,
+            Kind::Heights(heights) => heights.topology.corners,
+        }
+    }
+
+    /// A radius around its origin that holds all of it [m]; infinite for what has no end.
+    pub fn bounding_radius(&self, sizes: &[f64]) -> f64 {
+        match self {
+            Kind::Plane | Kind::Surface(_) | Kind::Heights(_) => f64::INFINITY,
+            Kind::Sphere => sizes[0],
+            Kind::Capsule => sizes[0] + sizes[1],
+            Kind::Cylinder => sizes[0].hypot(sizes[1]),
+            Kind::Box => length(Vec3 { x: sizes[0], y: sizes[1], z: sizes[2] }),
+            Kind::Ellipsoid => sizes[0].max(sizes[1]).max(sizes[2]),
+            Kind::Hull(hull) => {
+                (0..hull.topology.corners).map(|i| length(self.corner(sizes, i))).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// The core's cells; nothing where there is none.
+    pub(crate) fn topology(&self) -> Arc<Topology> {
+        match self {
+            Kind::Plane | Kind::Cylinder | Kind::Ellipsoid => Arc::default(),
+            Kind::Sphere => Arc::new(Topology::point()),
+            Kind::Capsule => Arc::new(Topology::segment()),
+            Kind::Box => Arc::new(Topology::cuboid()),
+            Kind::Hull(hull) => hull.topology.clone(),
+            Kind::Surface(surface) => surface.topology.clone(),
+            Kind::Heights(heights) => heights.topology.clone(),
+        }
+    }
+
+    /// The radius around the core.
+    #[inline(always)]
+    pub(crate) fn radius<R: Real>(&self, sizes: &[R]) -> R {
+        match self {
+            Kind::Sphere | Kind::Capsule => sizes[0],
+            _ => R::from_f64(0.0),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn radius_pullback<R: Real>(&self, bar: R, sizes_bar: &mut [R]) {
+        if let Kind::Sphere | Kind::Capsule = self {
+            sizes_bar[0] = sizes_bar[0] + bar;
+        }
+    }
+
+    /// Corner `i` of the core, in the shape's frame.
+    #[inline(always)]
+    pub(crate) fn corner<R: Real>(&self, sizes: &[R], i: usize) -> Vec3<R> {
+        let zero = R::from_f64(0.0);
+        match self {
+            Kind::Plane | Kind::Sphere | Kind::Cylinder | Kind::Ellipsoid => vec3(zero, zero, zero),
+            Kind::Capsule => vec3(zero, zero, signed(sizes[1], i == 1)),
+            Kind::Box => {
+                vec3(signed(sizes[0], i & 1 != 0), signed(sizes[1], i & 2 != 0), signed(sizes[2], i & 4 != 0))
+            }
+            Kind::Hull(_) | Kind::Surface(_) => vec3(sizes[3 * i], sizes[3 * i + 1], sizes[3 * i + 2]),
+            Kind::Heights(heights) => {
+                let [x, y] = heights.place(i);
+                vec3(R::from_f64(x), R::from_f64(y), sizes[i])
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn corner_pullback<R: Real>(&self, i: usize, bar: Vec3<R>, sizes_bar: &mut [R]) {
+        match self {
+            Kind::Plane | Kind::Sphere | Kind::Cylinder | Kind::Ellipsoid => {}
+            Kind::Capsule => sizes_bar[1] = sizes_bar[1] + signed(bar.z, i == 1),
+            Kind::Box => {
+                sizes_bar[0] = sizes_bar[0] + signed(bar.x, i & 1 != 0);
+                sizes_bar[1] = sizes_bar[1] + signed(bar.y, i & 2 != 0);
+                sizes_bar[2] = sizes_bar[2] + signed(bar.z, i & 4 != 0);
+            }
+            Kind::Hull(_) | Kind::Surface(_) => {
+                sizes_bar[3 * i] = sizes_bar[3 * i] + bar.x;
+                sizes_bar[3 * i + 1] = sizes_bar[3 * i + 1] + bar.y;
+                sizes_bar[3 * i + 2] = sizes_bar[3 * i + 2] + bar.z;
+            }
+            Kind::Heights(_) => sizes_bar[i] = sizes_bar[i] + bar.z,
+        }
+    }
+}
+
+#[inline(always)]
+fn signed<R: Real>(x: R, positive: bool) -> R {
+    if positive { x } else { -x }
+}

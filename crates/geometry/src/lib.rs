@@ -1,0 +1,27 @@
+//! Shapes that touch: signed distance, contact points and normals, each with its pullback.
+//!
+//! Detection decides which features touch (a corner and a face, two edges, which end); point, normal and gap are then
+//! continuous functions of poses and sizes, written as kernels. `docs/contact-shapes.md` has the table of all pairs.
+
+mod cells;
+mod contact;
+mod core;
+mod detect;
+mod feature;
+mod heights;
+mod hull;
+mod kind;
+mod pair;
+mod plane;
+mod rule;
+mod sphere;
+mod surface;
+mod topology;
+
+pub use contact::Contact;
+pub use feature::Feature;
+pub use heights::Heights;
+pub use hull::{Hull, HullError};
+pub use kind::Kind;
+pub use pair::{Pair, Placed, PlacedBar};
+pub use surface::Surface;

@@ -1,0 +1,212 @@
+//! Random states of pairs, and their derivatives as functions of numbers.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::sync::Arc;
+
+use pullback_geometry::{Contact, Feature, Hull, Kind, Pair};
+use pullback_kernel::gradcheck::Function;
+use pullback_kernel::prelude::*;
+
+/// Numbers in (-1, 1), the same in every run.
+pub struct Random(u64);
+
+impl Random {
+    pub fn seeded(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        random.next();
+        random
+    }
+
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    pub fn within(&mut self, low: f64, high: f64) -> f64 {
+        0.5 * (low + high) + 0.5 * (high - low) * self.next()
+    }
+
+    pub fn vec3(&mut self) -> Vec3 {
+        Vec3 { x: self.next(), y: self.next(), z: self.next() }
+    }
+
+    pub fn rotation(&mut self) -> Mat3 {
+        let q = Quat { w: self.next(), x: self.next(), y: self.next(), z: self.next() };
+        rotation_matrix(normalize_quat(q))
+    }
+}
+
+/// A shape where it is.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub pose: Pose,
+    pub sizes: Vec<f64>,
+}
+
+impl Placed {
+    pub fn at(&self) -> (&Pose, &[f64]) {
+        (&self.pose, &self.sizes)
+    }
+}
+
+/// A hull of random points.
+pub fn random_hull(random: &mut Random, points: usize) -> Arc<Hull> {
+    let points: Vec<Vec3> = (0..points).map(|_| normalize(random.vec3()) * random.within(0.4, 0.9)).collect();
+    Arc::new(Hull::new(&points).expect("points that span a volume"))
+}
+
+/// Every kind of shape that moves, with usual sizes.
+pub fn solids() -> Vec<Kind> {
+    let hull = random_hull(&mut Random::seeded(7), 14);
+    vec![Kind::Sphere, Kind::Capsule, Kind::Cylinder, Kind::Box, Kind::Ellipsoid, Kind::Hull(hull)]
+}
+
+pub fn sizes(kind: &Kind, random: &mut Random) -> Vec<f64> {
+    match kind {
+        Kind::Hull(hull) => hull.corners().to_vec(),
+        _ => (0..kind.sizes()).map(|_| random.within(0.3, 0.9)).collect(),
+    }
+}
+
+/// Two shapes about as far apart as they are large.
+pub fn state(kinds: [&Kind; 2], random: &mut Random) -> [Placed; 2] {
+    let [a, b] = kinds.map(|kind| {
+        let pose = Pose { rotation: random.rotation(), position: random.vec3() };
+        Placed { pose, sizes: sizes(kind, random) }
+    });
+    let radius = |kind: &Kind, placed: &Placed| {
+        Some(kind.bounding_radius(&placed.sizes)).filter(|r| r.is_finite()).unwrap_or(0.0)
+    };
+    let (r, s) = (radius(kinds[0], &a), radius(kinds[1], &b));
+    let mut b = b;
+    let direction = match (kinds[0], kinds[1]) {
+        (Kind::Plane, _) => a.pose.rotation.z + random.vec3() * 0.5,
+        (_, Kind::Plane) => -b.pose.rotation.z + random.vec3() * 0.5,
+        _ => random.vec3(),
+    };
+    let away = normalize(direction) * ((r + s) * random.within(0.2, 1.1));
+    b.pose.position = a.pose.position + away;
+    if let Kind::Plane = kinds[1] {
+        b.pose.position = a.pose.position + away;
+    }
+    [a, b]
+}
+
+/// The most contacts that a test looks at.
+pub const MOST: usize = 16;
+
+pub fn features(pair: &Pair, [a, b]: &[Placed; 2], margin: f64) -> Vec<Feature> {
+    let mut features = [Feature(0, 0); MOST];
+    let len = pair.detect(a.at(), b.at(), margin, &mut features);
+    assert!(len <= pair.slots());
+    features[..len].to_vec()
+}
+
+/// A contact as a function of numbers: for each shape, a small turn [rad] in world axes, its position and its sizes.
+pub struct At<'a> {
+    pub name: String,
+    pub pair: &'a Pair,
+    pub feature: Feature,
+    pub state: &'a [Placed; 2],
+}
+
+fn numbers<R: Copy>(contact: &Contact<R>) -> Vec<R> {
+    let Contact { point: p, normal: n, gap } = *contact;
+    vec![p.x, p.y, p.z, n.x, n.y, n.z, gap]
+}
+
+fn contact(numbers: &[f64]) -> Contact {
+    let at = |i: usize| Vec3 { x: numbers[i], y: numbers[i + 1], z: numbers[i + 2] };
+    Contact { point: at(0), normal: at(3), gap: numbers[6] }
+}
+
+fn cross_all<R: Real>(w: Vec3<R>, m: Mat3<R>) -> Mat3<R> {
+    Mat3 { x: cross(w, m.x), y: cross(w, m.y), z: cross(w, m.z) }
+}
+
+impl At<'_> {
+    /// The numbers of the state itself: no turn.
+    pub fn here(&self) -> Vec<f64> {
+        let mut x = Vec::new();
+        for placed in self.state {
+            let p = placed.pose.position;
+            x.extend([0.0, 0.0, 0.0, p.x, p.y, p.z]);
+            x.extend(&placed.sizes);
+        }
+        x
+    }
+
+    fn placed<R: Real>(&self, x: &[R]) -> [(Pose<R>, Vec<R>); 2] {
+        let mut x = x.iter().copied();
+        let mut next = || x.next().expect("as many as `here` has");
+        self.state.each_ref().map(|placed| {
+            let turn = vec3(next(), next(), next());
+            let position = vec3(next(), next(), next());
+            let sizes = placed.sizes.iter().map(|_| next()).collect();
+            let lift = |v: Vec3| vec3(R::from_f64(v.x), R::from_f64(v.y), R::from_f64(v.z));
+            let r = placed.pose.rotation;
+            let turned = rotation_matrix(quat_exp(turn));
+            let rotation = turned * Mat3 { x: lift(r.x), y: lift(r.y), z: lift(r.z) };
+            (Pose { rotation, position }, sizes)
+        })
+    }
+
+    fn value<R: Real>(&self, x: &[R]) -> Vec<R> {
+        let [a, b] = self.placed(x);
+        numbers(&self.pair.contact(self.feature, (&a.0, &a.1), (&b.0, &b.1)))
+    }
+
+    /// Do differences from both sides agree? Where they do not, the contact is not smooth within a step.
+    pub fn is_smooth(&self) -> bool {
+        let x = self.here();
+        let y = self.forward(&x);
+        (0..x.len()).all(|i| {
+            let side = |h: f64| {
+                let mut x = x.clone();
+                x[i] += h;
+                let moved = self.forward(&x);
+                moved.iter().zip(&y).map(|(m, y)| (m - y) / h).collect::<Vec<_>>()
+            };
+            let (right, left) = (side(2e-5), side(-2e-5));
+            right.iter().zip(&left).all(|(r, l)| (r - l).abs() < 0.02 * (1.0 + r.abs()))
+        })
+    }
+}
+
+impl Function for At<'_> {
+    fn name(&self) -> String {
+        format!("{} at {:?}", self.name, self.feature)
+    }
+    fn forward(&self, x: &[f64]) -> Vec<f64> {
+        self.value(x)
+    }
+    fn pullback(&self, x: &[f64], y_bar: &[f64]) -> Vec<f64> {
+        let [a, b] = self.placed(x);
+        let zero = Pose { rotation: Mat3::default(), position: Vec3::default() };
+        let (mut a_bar, mut b_bar) = ((zero, vec![0.0; a.1.len()]), (zero, vec![0.0; b.1.len()]));
+        self.pair.pullback(
+            self.feature,
+            (&a.0, &a.1),
+            (&b.0, &b.1),
+            &contact(y_bar),
+            (&mut a_bar.0, &mut a_bar.1),
+            (&mut b_bar.0, &mut b_bar.1),
+        );
+        let mut x_bar = Vec::new();
+        for (placed, bar) in [(a, a_bar), (b, b_bar)] {
+            for w in [vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(0.0, 0.0, 1.0)] {
+                x_bar.push(contract(bar.0.rotation, cross_all(w, placed.0.rotation)));
+            }
+            let p = bar.0.position;
+            x_bar.extend([p.x, p.y, p.z]);
+            x_bar.extend(bar.1);
+        }
+        x_bar
+    }
+    fn pushforward(&self, x: &[f64], x_dot: &[f64]) -> Vec<f64> {
+        let x: Vec<Dual<f64>> = x.iter().zip(x_dot).map(|(&x, &x_dot)| Dual::new(x, x_dot)).collect();
+        self.value(&x).iter().map(|y| y.tangent).collect()
+    }
+}

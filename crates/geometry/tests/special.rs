@@ -1,0 +1,243 @@
+//! States that are special: shapes at rest on each other, coincident centres, upright cylinders, and nothing is ever NaN.
+
+mod common;
+
+use common::{At, Placed, Random, features, solids, state};
+use pullback_geometry::{Contact, Hull, Kind, Pair};
+use pullback_kernel::gradcheck::{self, Function};
+use pullback_kernel::prelude::*;
+
+const UP: Vec3 = Vec3 { x: 0.0, y: 0.0, z: 1.0 };
+
+fn at(x: f64, y: f64, z: f64, sizes: &[f64]) -> Placed {
+    Placed { pose: Pose { rotation: identity(), position: Vec3 { x, y, z } }, sizes: sizes.to_vec() }
+}
+
+fn turned(mut placed: Placed, axis: Vec3, angle: f64) -> Placed {
+    placed.pose.rotation = rotation_matrix(quat_exp(axis * angle)) * placed.pose.rotation;
+    placed
+}
+
+fn contacts(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) -> Vec<Contact> {
+    let pair = Pair::new(a, b).expect("a pair");
+    let found = features(&pair, state, margin);
+    found.into_iter().map(|feature| pair.contact(feature, state[0].at(), state[1].at())).collect()
+}
+
+/// Passes at a special state, where differences are taken as they are.
+fn check_derivatives(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) {
+    let pair = Pair::new(a, b).expect("a pair");
+    for feature in features(&pair, state, margin) {
+        let function = At { name: format!("{}-{}", a.name(), b.name()), pair: &pair, feature, state };
+        gradcheck::check(&function, &function.here()).unwrap_or_else(|report| panic!("{report}"));
+    }
+}
+
+#[test]
+fn a_box_rests_on_a_box_with_four_corners() {
+    for noise in [0.0, 1e-13, -1e-13] {
+        for (dx, dy) in [(0.0, 0.0), (0.3, -0.2), (0.9, 0.0)] {
+            let state = [
+                at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5]),
+                turned(at(dx + noise, dy, 1.0 - 1e-4 + noise, &[0.5, 0.5, 0.5]), UP, noise),
+            ];
+            let found = contacts(&Kind::Box, &Kind::Box, &state, 0.01);
+            assert_eq!(found.len(), 4, "{found:?}");
+            for contact in &found {
+                assert!(length(contact.normal - UP) < 1e-12 && (contact.gap + 1e-4).abs() < 1e-12);
+            }
+            // The common rectangle, corner by corner.
+            let reach = |f: fn(&Vec3) -> f64| {
+                let all = found.iter().map(|contact| f(&contact.point));
+                (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max))
+            };
+            let ((x0, x1), (y0, y1)) = (reach(|p| p.x), reach(|p| p.y));
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+            assert!(close(x0, (dx - 0.5).max(-0.5)) && close(x1, (dx + 0.5).min(0.5)), "{found:?}");
+            assert!(close(y0, (dy - 0.5).max(-0.5)) && close(y1, (dy + 0.5).min(0.5)), "{found:?}");
+        }
+    }
+}
+
+/// A box turned by an eighth of a turn on another: an octagon.
+#[test]
+fn a_turned_box_rests_with_eight_points() {
+    let state = [
+        at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5]),
+        turned(at(0.0, 0.0, 0.999, &[0.5, 0.5, 0.5]), UP, std::f64::consts::FRAC_PI_4),
+    ];
+    let found = contacts(&Kind::Box, &Kind::Box, &state, 0.01);
+    assert_eq!(found.len(), 8);
+    for contact in &found {
+        let p = contact.point;
+        let other = 0.5 * f64::sqrt(2.0) - 0.5;
+        let (near, far) = (p.x.abs().min(p.y.abs()), p.x.abs().max(p.y.abs()));
+        assert!((near - other).abs() < 1e-12 && (far - 0.5).abs() < 1e-12, "{p:?}");
+    }
+    check_derivatives(&Kind::Box, &Kind::Box, &state, 0.01);
+}
+
+#[test]
+fn a_large_box_on_a_small_one_rests_on_the_small_ones_corners() {
+    let state = [at(0.0, 0.0, 0.0, &[2.0, 2.0, 0.1]), at(0.1, 0.0, 0.3, &[0.2, 0.2, 0.2])];
+    for (a, b) in [(0, 1), (1, 0)] {
+        let found = contacts(&Kind::Box, &Kind::Box, &[state[a].clone(), state[b].clone()], 0.01);
+        assert_eq!(found.len(), 4);
+        assert!(found.iter().all(|contact| (contact.point.x - 0.1).abs() < 0.2 + 1e-9));
+    }
+}
+
+#[test]
+fn a_hull_of_a_boxs_corners_is_the_box() {
+    let corners: Vec<Vec3> = (0..8)
+        .map(|i| {
+            let side = |bit: u32, s: f64| if i >> bit & 1 == 1 { s } else { -s };
+            Vec3 { x: side(0, 0.5), y: side(1, 0.4), z: side(2, 0.3) }
+        })
+        .collect();
+    let hull = Hull::new(&corners).expect("a box");
+    let sizes = hull.corners().to_vec();
+    let hull = Kind::Hull(hull.into());
+    let mut random = Random::seeded(41);
+    for other in [Kind::Box, Kind::Capsule, Kind::Sphere] {
+        for _ in 0..200 {
+            let mut state = state([&Kind::Box, &other], &mut random);
+            state[0].sizes = vec![0.5, 0.4, 0.3];
+            let as_box = contacts(&Kind::Box, &other, &state, 0.2);
+            state[0].sizes = sizes.clone();
+            let as_hull = contacts(&hull, &other, &state, 0.2);
+            assert_eq!(as_box.len(), as_hull.len());
+            for contact in as_box {
+                let same = |c: &Contact| {
+                    length(c.point - contact.point) < 1e-9 && length(c.normal - contact.normal) < 1e-9
+                };
+                assert!(as_hull.iter().any(same), "{contact:?} {as_hull:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parallel_capsules_touch_at_two_ends() {
+    for (tilt, shift, half) in [(0.0, 0.0, 0.5), (1e-14, 0.0, 0.5), (-1e-5, 0.2, 0.5), (1e-3, 0.0, 0.3)] {
+        let lying = |placed| turned(placed, Vec3 { x: 0.0, y: 1.0, z: 0.0 }, std::f64::consts::FRAC_PI_2);
+        let state = [
+            lying(at(0.0, 0.0, 0.0, &[0.1, 0.5])),
+            turned(lying(at(shift, 0.0, 0.2, &[0.1, half])), Vec3 { x: 0.0, y: 1.0, z: 0.0 }, tilt),
+        ];
+        let found = contacts(&Kind::Capsule, &Kind::Capsule, &state, 0.01);
+        assert_eq!(found.len(), 2, "{tilt} {shift}");
+        let (low, high) = ((shift - half).max(-0.5), (shift + half).min(0.5));
+        let xs: Vec<f64> = found.iter().map(|contact| contact.point.x).collect();
+        assert!(
+            xs.iter().any(|x| (x - low).abs() < 2e-3) && xs.iter().any(|x| (x - high).abs() < 2e-3),
+            "{xs:?}"
+        );
+    }
+}
+
+#[test]
+fn a_capsule_lies_on_a_box_with_two_points() {
+    let axis = Vec3 { x: 0.0, y: 1.0, z: 0.0 };
+    for (x, ends) in [(0.0, (-0.3, 0.3)), (0.4, (0.1, 0.5))] {
+        let capsule = turned(at(x, 0.0, 0.59, &[0.1, 0.3]), axis, std::f64::consts::FRAC_PI_2 + 1e-4);
+        let state = [at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5]), capsule];
+        let found = contacts(&Kind::Box, &Kind::Capsule, &state, 0.01);
+        let mut xs: Vec<f64> = found.iter().map(|contact| contact.point.x).collect();
+        xs.sort_by(f64::total_cmp);
+        assert!(found.len() == 2 && (xs[0] - ends.0).abs() < 1e-3 && (xs[1] - ends.1).abs() < 1e-3, "{xs:?}");
+        check_derivatives(&Kind::Box, &Kind::Capsule, &state, 0.01);
+    }
+}
+
+/// Standing exactly upright, three points of the rim at 120° carry a cylinder, and their derivatives are right.
+#[test]
+fn cylinder_upright() {
+    for (flip, tilt) in [(0.0, 0.0), (std::f64::consts::PI, 0.0), (0.0, 1e-6), (0.3, 0.0), (1.5707, 0.0)] {
+        let axis = Vec3 { x: 1.0, y: 0.0, z: 0.0 };
+        let state = [at(0.0, 0.0, 0.0, &[]), turned(at(0.1, 0.2, 0.3, &[0.2, 0.3]), axis, flip + tilt)];
+        check_derivatives(&Kind::Plane, &Kind::Cylinder, &state, 9.0);
+        let found = contacts(&Kind::Plane, &Kind::Cylinder, &state, 0.01);
+        if flip == 0.0 || flip > 3.0 {
+            assert_eq!(found.len(), 3);
+            let middle = found.iter().fold(Vec3::default(), |sum, contact| sum + contact.point) / 3.0;
+            assert!(length(middle - Vec3 { x: 0.1, y: 0.2, z: 0.0 }) < 1e-6, "{middle:?}");
+        }
+    }
+    let lying =
+        turned(at(0.0, 0.0, 0.2, &[0.2, 0.3]), Vec3 { x: 1.0, y: 0.0, z: 0.0 }, std::f64::consts::FRAC_PI_2);
+    let found = contacts(&Kind::Plane, &Kind::Cylinder, &[at(0.0, 0.0, 0.0, &[]), lying], 0.01);
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|contact| contact.gap.abs() < 1e-12 && (contact.point.y.abs() - 0.3).abs() < 1e-12)
+    );
+}
+
+/// Where centres coincide there is no nearest direction: the normal is still a unit vector, and the gap still grows along it.
+#[test]
+fn coincident_centres() {
+    for a in [Kind::Sphere, Kind::Capsule] {
+        for b in solids() {
+            let Some(pair) = Pair::new(&a, &b) else { continue };
+            let mut random = Random::seeded(2);
+            let sizes = [common::sizes(&a, &mut random), common::sizes(&b, &mut random)];
+            let state = sizes.map(|sizes| at(0.0, 0.0, 0.0, &sizes));
+            let found = features(&pair, &state, 9.0);
+            assert!(!found.is_empty(), "{}-{}", a.name(), b.name());
+            for feature in found {
+                let function = At { name: String::new(), pair: &pair, feature, state: &state };
+                let contact = pair.contact(feature, state[0].at(), state[1].at());
+                assert!((length(contact.normal) - 1.0).abs() < 1e-12 && contact.gap < 0.0);
+                let bars = function.pullback(&function.here(), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+                assert!(bars.iter().all(|bar| bar.is_finite()));
+                let moved = Vec3 { x: bars[3], y: bars[4], z: bars[5] };
+                assert!(length(moved + contact.normal) < 1e-9, "{}-{}: {moved:?}", a.name(), b.name());
+            }
+        }
+    }
+}
+
+/// 100,000 states of all pairs, a tenth of them with exact alignments and coincidences: nothing is NaN, normals are unit
+/// vectors, detection does not depend on when it is asked.
+#[test]
+fn nothing_is_nan() {
+    let mut kinds = solids();
+    kinds.push(Kind::Plane);
+    let mut random = Random::seeded(99);
+    let mut states = 0;
+    while states < 100_000 {
+        for a in &kinds {
+            for b in &kinds {
+                let Some(pair) = Pair::new(a, b) else { continue };
+                let mut at = state([a, b], &mut random);
+                states += 1;
+                if states % 10 < 2 {
+                    for placed in &mut at {
+                        placed.pose.rotation = identity();
+                        let p = &mut placed.pose.position;
+                        *p = Vec3 { x: p.x.round(), y: p.y.round(), z: 0.5 * p.z.round() };
+                        if !matches!(a, Kind::Hull(_)) && !matches!(b, Kind::Hull(_)) {
+                            placed.sizes.fill(0.5);
+                        }
+                    }
+                }
+                let found = features(&pair, &at, 0.1);
+                assert_eq!(found, features(&pair, &at, 0.1));
+                assert!(found.is_sorted());
+                for feature in found {
+                    let function = At { name: String::new(), pair: &pair, feature, state: &at };
+                    let x = function.here();
+                    let y = function.forward(&x);
+                    let unit = (y[3] * y[3] + y[4] * y[4] + y[5] * y[5] - 1.0).abs() < 1e-9;
+                    let bars = function.pullback(&x, &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+                    assert!(
+                        unit && y.iter().chain(&bars).all(|x| x.is_finite()),
+                        "{}-{}: {at:?} {y:?} {bars:?}",
+                        a.name(),
+                        b.name()
+                    );
+                }
+            }
+        }
+    }
+}

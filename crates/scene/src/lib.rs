@@ -73,6 +73,10 @@
 //! Robots and loose bodies:
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
+//!
+//! Contact:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/contact.toml"), "```")]
 
 mod check;
 mod contact;

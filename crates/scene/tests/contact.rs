@@ -259,6 +259,51 @@ fn a_model_that_nothing_needs_is_doubtful() {
     assert!(!warned(&format!("[contact]\nself_collision = false\n{arm}{with_floor}")));
 }
 
+/// The example of docs/scenes.md, from its file and as it says that code has it.
+#[test]
+fn the_example_of_the_docs() {
+    let page = include_str!("../../../docs/scenes.md");
+    let start = page.find("```toml\n[contact]").expect("the example is there") + "```toml\n".len();
+    let end = start + page[start..].find("```").expect("it has an end");
+    let scene = parse(&page[start..end]);
+    assert_eq!(scene.contact, Some(Contact { mu: 0.7, ..Contact::default() }));
+    assert_eq!(scene.materials, [Material::new("rubber", 1.1).restitution(0.6)]);
+    assert_eq!(scene.ground, Some(Ground { mu: 0.7, ..Ground::default() }));
+    assert_eq!(scene.shapes, [Shape::new(Geometry::Box { half_sides: [0.5, 0.5, 0.1] }).named("step")]);
+    let ball = Shape::new(Geometry::Sphere { radius: 0.1 }).made_of(0).around(0, [0.0; 3]);
+    assert_eq!(scene.robots[0].shapes, [ball]);
+}
+
+/// A link is followed before it is checked where a file is.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_of_the_folder_are_not_followed() {
+    use std::fs;
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("links");
+    let inner = folder.join("inner");
+    fs::create_dir_all(&inner).expect("there is room");
+    fs::copy("tests/good/hill.obj", folder.join("hill.obj")).expect("there is room");
+    fs::copy("tests/good/terrain.csv", folder.join("terrain.csv")).expect("there is room");
+    for file in ["hill.obj", "terrain.csv"] {
+        let link = inner.join(file);
+        if fs::symlink_metadata(&link).is_err() {
+            std::os::unix::fs::symlink(folder.join(file), &link).expect("there is room");
+        }
+    }
+    let read = |folder: &std::path::Path, shape: &str| {
+        let text = format!(
+            "[simulation]\ndt = 0.01\nsteps = 2\n{BALL}[[shapes]]\nname = \"hill\"\nshape = {{ {shape} }}\n"
+        );
+        Scene::parse(&text, folder.join("scene.toml"))
+    };
+    for shape in ["mesh = \"hill.obj\"", "heights = { file = \"terrain.csv\", step = [1, 1] }"] {
+        assert!(read(&folder, shape).is_ok(), "{shape}");
+        let error = read(&inner, shape).expect_err("it is outside");
+        assert!(error.what.contains("is outside the folder of the scene"), "{error}");
+        assert_eq!(error.fix, "move it there");
+    }
+}
+
 fn in_code() -> Scene {
     Scene {
         particles: vec![Particles::single("dust", [0.0; 3], 1.0)],

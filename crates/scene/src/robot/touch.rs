@@ -141,7 +141,8 @@ mod tests {
         found
     }
 
-    /// a and b are one; c hangs from them. The base stands still, so that it is one with the world.
+    /// a and b are one; c hangs from them. The base stands still, so that it is one with the world. With `touches_base` these
+    /// are the contacts that MuJoCo finds for the same chain, all in one place; so they are where the base moves, below.
     #[test]
     fn neighbours_do_not_touch() {
         let mut robot = chain();

@@ -73,9 +73,15 @@
 //! Robots and loose bodies:
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
+//!
+//! Contact:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/contact.toml"), "```")]
 
 mod check;
+mod contact;
 mod error;
+mod material;
 mod names;
 mod particles;
 mod path;
@@ -88,7 +94,11 @@ mod source;
 mod springs;
 pub mod words;
 
+pub use contact::{
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Penalty,
+};
 pub use error::{Error, Invalid, Position};
+pub use material::{Material, MaterialPair, Surface, Touch};
 pub use particles::Particles;
 pub use problem::{
     Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Variable, When,

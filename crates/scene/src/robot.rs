@@ -10,6 +10,7 @@ mod dofs;
 mod files;
 mod findings;
 mod geometry;
+mod heights;
 mod inertial;
 mod load;
 mod loose;
@@ -18,15 +19,20 @@ mod mjcf;
 pub mod orientation;
 mod placement;
 mod state;
+mod touch;
 mod urdf;
 mod xml;
 mod xml_text;
 
 use std::path::PathBuf;
 
+pub(crate) use files::Files;
 pub use files::{Base, Load};
 pub use geometry::Amount;
+pub use heights::Heights;
 pub use load::Loaded;
+pub(crate) use mesh::Meshes;
+pub use touch::TouchRules;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/robots.md")]
@@ -62,6 +68,13 @@ pub struct Robot {
     pub contact_pairs: Vec<[usize; 2]>,
     /// Pairs of bodies that never touch, as indices of bodies.
     pub contact_excludes: Vec<[usize; 2]>,
+    /// Whether its bodies touch each other; `None`: as [`Contact::self_collision`] says. See [`Robot::touch_rules`].
+    ///
+    /// [`Contact::self_collision`]: crate::Contact::self_collision
+    pub self_collision: Option<bool>,
+    /// Bodies may touch a body that they hang from by joints, if that one stands still in the world: as MJCF has it. Other
+    /// files mean no contact at any joint.
+    pub touches_base: bool,
     /// Bodies on which forces act as controls, `arm.hand.force` [N] and `arm.hand.torque` [N·m]: in world axes, at the body's
     /// origin.
     pub pushed: Vec<usize>,
@@ -265,8 +278,13 @@ pub struct Shape {
     pub geometry: Geometry,
     /// Does it touch others, or is it only to be seen?
     pub collides: bool,
-    /// Coefficients of friction: sliding, torsional [m], rolling [m].
-    pub friction: [f64; 3],
+    /// Coefficients of friction: sliding, torsional [m], rolling [m]; `None`: sliding is as the material says.
+    pub friction: Option<[f64; 3]>,
+    /// What it is made of, as an index of [`Scene::materials`]; `None`: as [`Scene::contact`] says.
+    ///
+    /// [`Scene::materials`]: crate::Scene::materials
+    /// [`Scene::contact`]: crate::Scene::contact
+    pub material: Option<usize>,
     /// Colour: red, green, blue, opacity, from 0 to 1.
     pub color: [f64; 4],
 }
@@ -307,6 +325,8 @@ pub enum Geometry {
     },
     /// Triangles of a file.
     Mesh(MeshShape),
+    /// Heights over a grid, for shapes of the world.
+    Heights(Heights),
 }
 
 /// A mesh of a file.
@@ -402,8 +422,7 @@ impl Joint {
 }
 
 impl Shape {
-    /// A grey shape at the origin of the world that touches others, with the coefficients of friction that MJCF has by
-    /// default.
+    /// A grey shape at the origin of the world that touches others, of no material.
     pub fn new(geometry: Geometry) -> Self {
         Self {
             name: String::new(),
@@ -411,9 +430,22 @@ impl Shape {
             placement: Placement::default(),
             geometry,
             collides: true,
-            friction: [1.0, 0.005, 0.0001],
+            friction: None,
+            material: None,
             color: [0.5, 0.5, 0.5, 1.0],
         }
+    }
+
+    /// The same shape, with this name.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// The same shape, made of a material of the scene.
+    #[must_use]
+    pub fn made_of(self, material: usize) -> Self {
+        Self { material: Some(material), ..self }
     }
 
     /// The same shape on a body, with its middle at a point of the body [m].

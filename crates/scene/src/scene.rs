@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use crate::contact::{Contact, Penalty};
 use crate::error::{Error, Invalid};
+use crate::material::{Material, MaterialPair};
 use crate::names::{Names, PartNames};
 use crate::particles::Particles;
 use crate::problem::Part;
-use crate::robot::Robot;
+use crate::robot::{Robot, Shape};
 use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::springs::Springs;
@@ -29,8 +31,16 @@ pub struct Scene {
     pub forces: Vec<AppliedForce>,
     /// Forces that are controls.
     pub actuators: Vec<Actuator>,
-    /// A plane that particles hit.
+    /// A plane that particles and bodies hit.
     pub ground: Option<Ground>,
+    /// How bodies touch; `None`: they do not.
+    pub contact: Option<Contact>,
+    /// Named kinds of surfaces.
+    pub materials: Vec<Material>,
+    /// What is known of two materials together.
+    pub material_pairs: Vec<MaterialPair>,
+    /// Shapes of the world, which stand still.
+    pub shapes: Vec<Shape>,
     /// Robots, then loose bodies: `[[robots]]` and `[[bodies]]` in files.
     pub robots: Vec<Robot>,
     /// Time steps, integrator, memory.
@@ -82,7 +92,7 @@ pub struct Actuator {
 }
 
 /// A plane z = height. A particle below it is pushed up by a spring and a damper, and slowed along the plane by
-/// friction.
+/// friction. Bodies touch it as [`Scene::contact`] says, if it is there: see [`Scene::touch_of_ground`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
     /// Its height [m].
@@ -95,6 +105,16 @@ pub struct Ground {
     pub kf: f64,
     /// Coefficient of friction: the most friction per normal force.
     pub mu: f64,
+    /// What it is made of for bodies, as an index of [`Scene::materials`].
+    pub material: Option<usize>,
+}
+
+impl Default for Ground {
+    /// The plane z = 0, with the numbers that surfaces have by default.
+    fn default() -> Self {
+        let Penalty { ke, kd, kf } = Penalty::default();
+        Self { height: 0.0, ke, kd, kf, mu: Contact::default().mu, material: None }
+    }
 }
 
 impl Default for Scene {
@@ -110,6 +130,10 @@ impl Default for Scene {
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,
+            contact: None,
+            materials: Vec::new(),
+            material_pairs: Vec::new(),
+            shapes: Vec::new(),
             robots: Vec::new(),
             simulation: Simulation::default(),
             warnings: Vec::new(),

@@ -18,7 +18,7 @@ fn scene() -> Scene {
         ],
         forces: vec![AppliedForce::constant("push", vec![0, 4], [1.0, 0.0, 0.0]).oscillating(2.0, 0.0)],
         actuators: vec![Actuator::new("thruster", 0)],
-        ground: Some(Ground { height: 0.0, ke: 1e4, kd: 1.0, kf: 1.0, mu: 0.5 }),
+        ground: Some(Ground { height: 0.0, ke: 1e4, kd: 1.0, kf: 1.0, mu: 0.5, material: None }),
         ..Scene::default()
     }
 }

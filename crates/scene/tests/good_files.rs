@@ -114,7 +114,7 @@ fn everything() -> Scene {
             },
         ],
         actuators: vec![Actuator { name: "thruster".into(), on: 0, control: vec![[0.0, 0.0, 2.0]] }],
-        ground: Some(Ground { height: -1.0, ke: 1e4, kd: 10.0, kf: 20.0, mu: 0.5 }),
+        ground: Some(Ground { height: -1.0, ke: 1e4, kd: 10.0, kf: 20.0, mu: 0.5, material: None }),
         simulation: Simulation {
             dt: 0.01,
             steps: 100,

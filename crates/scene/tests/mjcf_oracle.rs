@@ -175,6 +175,7 @@ fn size(shape: &Shape) -> (&'static str, Vec<f64>) {
         Geometry::Box { half_sides } => ("Box", half_sides.to_vec()),
         Geometry::Ellipsoid { half_axes } => ("Ellipsoid", half_axes.to_vec()),
         Geometry::Mesh(_) => ("Mesh", vec![]),
+        Geometry::Heights(_) => ("Heights", vec![]),
     }
 }
 
@@ -189,7 +190,7 @@ fn compare_shapes(robot: &Robot, oracle: &Oracle) {
         assert_eq!(kind, word(row, "kind"), "{name}");
         close(name, &size, &numbers(row, "size"), CLOSE);
         assert_eq!(found.collides, row["collides"].as_bool().expect("a flag"), "{name}");
-        close(name, &found.friction, &numbers(row, "friction"), CLOSE);
+        close(name, &found.friction.expect("MJCF gives it"), &numbers(row, "friction"), CLOSE);
         // Where a mesh is follows from its principal axes, which MuJoCo has to about 1e-6.
         let tolerance = if kind == "Mesh" { 1e-5 } else { CLOSE };
         let position = [&found.placement.position[..], &[1.0]].concat();

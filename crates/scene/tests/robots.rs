@@ -138,20 +138,21 @@ fn frames_and_shapes_of_a_robot() {
         placement: at(position),
         geometry,
         collides: true,
-        friction: [1.0, 0.005, 0.0001],
+        friction: None,
+        material: None,
         color: [0.5, 0.5, 0.5, 1.0],
     };
     let wanted = [
         grey(Geometry::Box { half_sides: [0.5, 1.0, 1.5] }, 0, [0.0, 0.0, 0.25]),
         Shape {
             collides: false,
-            friction: [0.5, 0.01, 0.001],
+            friction: Some([0.5, 0.01, 0.001]),
             color: [1.0, 0.0, 0.0, 0.5],
             ..grey(Geometry::Cylinder { radius: 0.1, half_length: 0.2 }, 2, [0.0; 3])
         },
         Shape {
             name: "pad".into(),
-            friction: [0.9, 0.005, 0.0001],
+            friction: Some([0.9, 0.005, 0.0001]),
             ..grey(Geometry::Sphere { radius: 0.05 }, 2, [0.0, 0.0, -0.125])
         },
     ];
@@ -450,7 +451,7 @@ fn every_field_of_a_robot_is_checked() {
         (|r| r.frames[0].body = Some(3), "robots[0].frames[0].body"),
         (|r| r.frames.push(r.frames[0].clone()), "robots[0].frames[1].name"),
         (|r| r.shapes[1].body = Some(3), "robots[0].shapes[1].body"),
-        (|r| r.shapes[1].friction[0] = -1.0, "robots[0].shapes[1].friction[0]"),
+        (|r| r.shapes[1].friction = Some([-1.0, 0.0, 0.0]), "robots[0].shapes[1].friction[0]"),
         (|r| r.shapes[1].geometry = Geometry::Sphere { radius: 0.0 }, "robots[0].shapes[1].shape"),
         (|r| r.contact_pairs.push([0, 3]), "robots[0].contact_pairs"),
         (|r| r.contact_excludes.push([0, 3]), "robots[0].contact_excludes"),

@@ -1,10 +1,12 @@
 //! Whether a description makes sense. Files and code are checked by the same functions: the reader adds file and line.
 
+mod contact;
 mod number;
 mod problem;
 mod robot;
 mod scene;
 
+pub(crate) use contact::nothing_touches;
 pub(crate) use number::{Number, not_finite};
 pub(crate) use problem::{complete, losses, optimiser, variables};
 pub(crate) use robot::robot;

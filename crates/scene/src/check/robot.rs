@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::Number;
+use super::{MOST, Number, too_many};
 use crate::error::Invalid;
 use crate::problem::Part;
-use crate::robot::{Body, Geometry, Joint, JointKind, Keyframe, Motor, Robot, Shape, Tendon, Transmission};
+use crate::robot::{
+    Body, Geometry, Heights, Joint, JointKind, Keyframe, Motor, Robot, Shape, Tendon, Transmission,
+};
 use crate::scene::Scene;
 use crate::{path, words};
 
@@ -222,7 +224,14 @@ fn body(path: &str, body: Option<usize>, robot: &Robot) -> Checked {
 
 fn shape(shape: &Shape, robot: &Robot) -> Checked {
     body("body", shape.body, robot)?;
-    Number::not_negative("friction", "").check_vector("friction", &shape.friction)?;
+    geometry(shape)
+}
+
+/// Numbers of a shape.
+pub(super) fn geometry(shape: &Shape) -> Checked {
+    if let Some(friction) = &shape.friction {
+        Number::not_negative("friction", "").check_vector("friction", friction)?;
+    }
     let lengths =
         |values: &[f64]| values.iter().try_for_each(|&it| Number::positive("length", "m").check("shape", it));
     match &shape.geometry {
@@ -232,7 +241,23 @@ fn shape(shape: &Shape, robot: &Robot) -> Checked {
             lengths(&[*radius, *half_length])
         }
         Geometry::Box { half_sides: all } | Geometry::Ellipsoid { half_axes: all } => lengths(all),
+        Geometry::Heights(it) => heights(it),
     }
+}
+
+/// Heights over a grid of two or more points each way.
+fn heights(heights: &Heights) -> Checked {
+    Number::positive("step", "m").check_all("shape.heights.step", &heights.step)?;
+    let [columns, rows] = heights.count;
+    let found = heights.values.len();
+    if columns < 2 || rows < 2 || columns.checked_mul(rows) != Some(found) {
+        let what = format!("there are {columns} x {rows} points and {}", words::counted(found, "height"));
+        return Err(Invalid::new("shape.heights.values", what, "make them by `Heights::new`"));
+    }
+    if found > MOST {
+        return Err(too_many("shape.heights.values", found, "heights"));
+    }
+    Number::any("height", "m").check_all("shape.heights.values", &heights.values)
 }
 
 fn contacts(robot: &Robot) -> Checked {

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::robot::robots;
-use super::{MOST, Number, count, length, too_many};
+use super::{MOST, Number, contact, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
 use crate::particles::Particles;
-use crate::scene::{Actuator, AppliedForce, Ground, Scene};
+use crate::scene::{Actuator, AppliedForce, Scene};
 use crate::simulation::{Memory, Simulation};
 use crate::springs::Springs;
 use crate::words;
@@ -29,8 +29,8 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     for (i, actuator) in scene.actuators.iter().enumerate() {
         one_actuator(&format!("actuators[{i}]"), actuator, particles, scene.simulation.steps)?;
     }
-    scene.ground.as_ref().map_or(Ok(()), ground)?;
-    robots(scene)
+    robots(scene)?;
+    contact::all(scene)
 }
 
 fn simulation(simulation: &Simulation) -> Checked {
@@ -63,11 +63,18 @@ fn names(scene: &Scene) -> Checked {
     let springs = scene.springs.iter().enumerate().map(|(i, it)| named("springs", i, &it.name));
     let forces = scene.forces.iter().enumerate().map(|(i, it)| named("forces", i, &it.name));
     let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
+    let materials = scene.materials.iter().enumerate().map(|(i, it)| named("materials", i, &it.name));
+    let shapes = scene.shapes.iter().enumerate().map(|(i, it)| named("shapes", i, &it.name));
+    let world = materials.chain(shapes);
     let mut seen: HashMap<&str, String> = HashMap::new();
     let robots =
         scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
-    for (path, name) in particles.chain(springs).chain(forces).chain(actuators).chain(robots) {
+    for (path, name) in particles.chain(springs).chain(forces).chain(actuators).chain(world).chain(robots) {
         allowed(name).map_err(|invalid| invalid.at(&path))?;
+        if name == "contact" && scene.contact.is_some() {
+            let what = "the name `contact` is reserved in a scene with a section `[contact]`";
+            return Err(Invalid::new(path, what, "choose another name"));
+        }
         if let Some(first) = seen.get(name.as_str()) {
             let what =
                 format!("the name {} is taken by `{}`", words::quoted(name), first.trim_end_matches(".name"));
@@ -233,12 +240,4 @@ fn one_actuator(path: &str, actuator: &Actuator, particles: usize, steps: usize)
         return Err(Invalid::new(controls, what, "give one control for all steps, or one for each step"));
     }
     Number::any("control", "N").check_vectors(&controls, &actuator.control)
-}
-
-fn ground(ground: &Ground) -> Checked {
-    Number::any("height", "m").check("ground.height", ground.height)?;
-    Number::not_negative("contact stiffness ke", "N/m").check("ground.ke", ground.ke)?;
-    Number::not_negative("contact damping kd", "N·s/m").check("ground.kd", ground.kd)?;
-    Number::not_negative("friction slope kf", "N·s/m").check("ground.kf", ground.kf)?;
-    Number::not_negative("coefficient of friction mu", "").check("ground.mu", ground.mu)
 }

@@ -4,6 +4,7 @@ use super::node::{Keys, Node, Table};
 use super::shape;
 use crate::check::{MOST_BODIES, more_than};
 use crate::error::Invalid;
+use crate::material::Material;
 use crate::robot::{Placement, Robot};
 
 const KEYS: Keys = &[
@@ -15,6 +16,7 @@ const KEYS: Keys = &[
     ("inertia", "inertia = [1, 2, 3]"),
     ("collides", "collides = true"),
     ("friction", "friction = 0.5"),
+    ("material", "material = \"rubber\""),
     ("color", "color = [1, 0, 0, 1]"),
     ("position", "position = [0, 0, 1]"),
     ("positions", "positions = [[0, 0, 0], [1, 0, 0]]"),
@@ -31,7 +33,7 @@ const GRID_KEYS: Keys =
     &[("from", "from = [0, 0, 1]"), ("step", "step = [1, 1, 1]"), ("count", "count = [4, 4, 1]")];
 
 /// Reads a body, or many of a kind. `total` counts those of all sections, so that no size is taken from memory unseen.
-pub(super) fn read(node: &Node<'_>, total: &mut usize) -> Result<Robot, Invalid> {
+pub(super) fn read(node: &Node<'_>, materials: &[Material], total: &mut usize) -> Result<Robot, Invalid> {
     let table = node.table(KEYS)?;
     let name = table.name()?;
     let kind = table.need_one_of(&["position", "positions", "grid"])?;
@@ -45,7 +47,7 @@ pub(super) fn read(node: &Node<'_>, total: &mut usize) -> Result<Robot, Invalid>
     if *total > MOST_BODIES {
         return Err(place.moved(more_than(MOST_BODIES, *total, "bodies")));
     }
-    let Some(solid) = shape::solid(&table)? else {
+    let Some(solid) = shape::solid(&table, materials)? else {
         return Err(table.invalid(
             "mass",
             "the body has no mass",

@@ -1,4 +1,4 @@
-//! Data files of trajectories: numbers divided by commas, under the names of their columns.
+//! Data files: numbers divided by commas. Those of trajectories are under the names of their columns.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -181,18 +181,41 @@ fn row(fields: &[Field<'_>], columns: &[String]) -> Result<Vec<f64>, Bad> {
         let what = format!("the row has {}, and the header has {wanted}", words::counted(found, "column"));
         return Err(fields[0].bad("", what, "write one number for each column of the header"));
     }
-    let number = |(field, column): (&Field<'_>, &String)| match field.text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(field.bad(column, format!("{} is no finite number", field.text), "leave the row out")),
-        Err(_) => {
-            let what = match field.text {
-                "" => "there is no number".into(),
-                text => format!("{} is no number", words::quoted(text)),
-            };
-            Err(field.bad(column, what, "write a number such as 0.5, or leave the row out"))
-        }
+    fields
+        .iter()
+        .zip(columns)
+        .map(|(field, column)| number(field, column, ", or leave the row out"))
+        .collect()
+}
+
+/// A finite number; `or` is what else could be done than to write one.
+fn number(field: &Field<'_>, column: &str, or: &str) -> Result<f64, Bad> {
+    let what = match field.text.parse::<f64>() {
+        Ok(value) if value.is_finite() => return Ok(value),
+        Ok(_) => format!("{} is no finite number", field.text),
+        Err(_) if field.text.is_empty() => "there is no number".into(),
+        Err(_) => format!("{} is no number", words::quoted(field.text)),
     };
-    fields.iter().zip(columns).map(number).collect()
+    Err(field.bad(column, what, format!("write a number such as 0.5{or}")))
+}
+
+/// Rows of numbers without a header, each as long as the first.
+pub(super) fn rows(text: &str, file: &Path) -> Result<Vec<Vec<f64>>, Error> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for (line, text) in lines {
+        let fields = fields(line, text);
+        let row: Result<Vec<f64>, Bad> = fields.iter().map(|field| number(field, "", "")).collect();
+        let row = row.map_err(|bad| bad.error(file))?;
+        if let Some(first) = rows.first().filter(|first| first.len() != row.len()) {
+            let (found, wanted) = (words::counted(row.len(), "number"), first.len());
+            let what = format!("the row has {found}, and the first has {wanted}");
+            return Err(fields[0].bad("", what, "give every row as many").error(file));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 /// The step of a row: on a step, within the simulation, and after the row before.

@@ -2,6 +2,7 @@
 
 mod body;
 mod bytes;
+mod contact;
 mod data;
 mod loss;
 mod node;
@@ -11,10 +12,12 @@ mod robot;
 mod shape;
 mod simulation;
 mod springs;
+mod terrain;
 mod variable;
 mod world;
 
 use node::{Keys, Table};
+use world::Surroundings;
 
 use crate::check;
 use crate::error::{Error, Invalid};
@@ -54,6 +57,10 @@ const KEYS: Keys = &[
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
+    ("contact", "[contact]"),
+    ("materials", "[[materials]]"),
+    ("material_pairs", "[[material_pairs]]"),
+    ("shapes", "[[shapes]]"),
     ("robots", "[[robots]]"),
     ("bodies", "[[bodies]]"),
     ("variables", "[[variables]]"),
@@ -109,15 +116,21 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
-    let ground = root.get("ground").map(|node| world::ground(&node)).transpose()?;
+    let contact = root.get("contact").map(|node| contact::read(&node)).transpose()?;
+    let materials = root.sections("materials", contact::material)?;
+    let material_pairs = root.sections("material_pairs", |node| contact::pair(node, &materials))?;
+    let surroundings = Surroundings { contact, materials: &materials, particles: !particles.is_empty() };
+    let ground = root.get("ground").map(|node| world::ground(&node, &surroundings)).transpose()?;
+    let shapes = terrain::all(root, &materials, source)?;
     let mut warnings = Vec::new();
-    let mut robots = root.sections("robots", |node| robot::read(node, &simulation, source, &mut warnings))?;
+    let mut robots =
+        root.sections("robots", |node| robot::read(node, &simulation, &materials, source, &mut warnings))?;
     for (i, robot) in robots.iter().enumerate() {
         warnings.extend(other_gravity(i, robot, world.gravity).map(|invalid| source.attach(invalid)));
     }
     let mut bodies = 0;
-    robots.extend(root.sections("bodies", |node| body::read(node, &mut bodies))?);
-    Ok(Scene {
+    robots.extend(root.sections("bodies", |node| body::read(node, &materials, &mut bodies))?);
+    let mut scene = Scene {
         name,
         description,
         world,
@@ -125,11 +138,18 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         forces,
         actuators,
         ground,
+        contact,
+        materials,
+        material_pairs,
+        shapes,
         robots,
         simulation,
         warnings,
         particles,
-    })
+    };
+    let doubt = check::nothing_touches(&scene).map(|invalid| source.attach(invalid));
+    scene.warnings.extend(doubt);
+    Ok(scene)
 }
 
 /// A world has one gravity: what a robot's file says of it is left out.

@@ -1,8 +1,10 @@
 //! Places, shapes and masses of bodies.
 
+use super::contact::material_of;
 use super::node::{Keys, Node, Table};
 use crate::check::Number;
 use crate::error::Invalid;
+use crate::material::Material;
 use crate::robot::{Amount, Geometry, Inertial, Placement, Shape};
 
 const GEOMETRY_KEYS: Keys = &[
@@ -31,7 +33,8 @@ fn positive(node: &Node<'_>, word: &'static str, unit: &'static str) -> Result<f
     Ok(value)
 }
 
-fn geometry(node: &Node<'_>) -> Result<Geometry, Invalid> {
+/// The one shape of a table.
+pub(super) fn geometry(node: &Node<'_>) -> Result<Geometry, Invalid> {
     let table = node.table(GEOMETRY_KEYS)?;
     let kind = table.need_one_of(&["box", "sphere", "capsule", "cylinder", "ellipsoid"])?;
     let value = table.need(kind)?;
@@ -61,22 +64,28 @@ fn geometry(node: &Node<'_>) -> Result<Geometry, Invalid> {
 }
 
 /// The `shape` of a table, and how it touches and looks; it is on no body yet.
-pub(super) fn shape(table: &Table<'_>) -> Result<Option<Shape>, Invalid> {
+pub(super) fn shape(table: &Table<'_>, materials: &[Material]) -> Result<Option<Shape>, Invalid> {
     let Some(geometry) = table.optional("shape", geometry)? else {
-        table.refuse("a body without `shape`", &["collides", "friction", "color"])?;
+        table.refuse("a body without `shape`", &["collides", "friction", "material", "color"])?;
         return Ok(None);
     };
-    let usual = Shape::new(geometry);
-    Ok(Some(Shape {
-        collides: table.optional("collides", |it| it.yes())?.unwrap_or(usual.collides),
-        friction: table.optional("friction", |it| friction(it, usual.friction))?.unwrap_or(usual.friction),
-        color: table.optional("color", color)?.unwrap_or(usual.color),
-        ..usual
-    }))
+    look(table, geometry, materials).map(Some)
 }
 
-/// Sliding friction, or sliding, torsional and rolling friction.
-fn friction(node: &Node<'_>, usual: [f64; 3]) -> Result<[f64; 3], Invalid> {
+/// How a shape touches and looks.
+pub(super) fn look(table: &Table<'_>, geometry: Geometry, materials: &[Material]) -> Result<Shape, Invalid> {
+    let usual = Shape::new(geometry);
+    Ok(Shape {
+        collides: table.optional("collides", |it| it.yes())?.unwrap_or(usual.collides),
+        friction: table.optional("friction", friction)?,
+        material: material_of(table, materials)?,
+        color: table.optional("color", color)?.unwrap_or(usual.color),
+        ..usual
+    })
+}
+
+/// Sliding friction, or sliding, torsional and rolling friction; the last two are as in MJCF when they are not given.
+fn friction(node: &Node<'_>) -> Result<[f64; 3], Invalid> {
     if node.len().is_ok() {
         let friction = node.vector()?;
         Number::not_negative("friction", "").check_vector(&node.path(), &friction)?;
@@ -84,7 +93,7 @@ fn friction(node: &Node<'_>, usual: [f64; 3]) -> Result<[f64; 3], Invalid> {
     }
     let sliding = node.number()?;
     Number::not_negative("friction", "").check(&node.path(), sliding)?;
-    Ok([sliding, usual[1], usual[2]])
+    Ok([sliding, 0.005, 0.0001])
 }
 
 /// Red, green, blue and opacity, from 0 to 1.
@@ -105,8 +114,8 @@ pub(super) struct Solid {
 }
 
 /// A mass with its inertia, or a shape with its mass or density. `None`: nothing of all this is given.
-pub(super) fn solid(table: &Table<'_>) -> Result<Option<Solid>, Invalid> {
-    let shape = shape(table)?;
+pub(super) fn solid(table: &Table<'_>, materials: &[Material]) -> Result<Option<Solid>, Invalid> {
+    let shape = shape(table, materials)?;
     let center = table.optional("center", |it| it.vector())?.unwrap_or_default();
     table.one_of(&["inertia", "density"])?;
     let inertial = match (&shape, table.get("inertia")) {

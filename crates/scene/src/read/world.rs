@@ -1,8 +1,11 @@
 //! `[world]`, `[[forces]]`, `[[actuators]]` and `[ground]`.
 
+use super::contact::material_of;
 use super::node::{Keys, Node, Table};
 use crate::check::{MOST, too_many};
+use crate::contact::{Contact, ContactModel, Penalty};
 use crate::error::Invalid;
+use crate::material::{Material, Surface};
 use crate::names::Names;
 use crate::scene::{Actuator, AppliedForce, Ground, Oscillation, World};
 
@@ -23,8 +26,14 @@ const ACTUATOR_KEYS: Keys = &[
     ("controls", "controls = [[0, 0, 0], [1, 0, 0]]"),
 ];
 
-const GROUND_KEYS: Keys =
-    &[("height", "height = 0"), ("ke", "ke = 1e4"), ("kd", "kd = 10"), ("kf", "kf = 10"), ("mu", "mu = 0.5")];
+const GROUND_KEYS: Keys = &[
+    ("height", "height = 0"),
+    ("ke", "ke = 1e4"),
+    ("kd", "kd = 10"),
+    ("kf", "kf = 10"),
+    ("mu", "mu = 0.5"),
+    ("material", "material = \"rubber\""),
+];
 
 pub(super) fn world(node: &Node<'_>) -> Result<World, Invalid> {
     let table = node.table(WORLD_KEYS)?;
@@ -88,14 +97,54 @@ pub(super) fn actuator(node: &Node<'_>, names: &Names<'_>) -> Result<Actuator, I
     })
 }
 
-pub(super) fn ground(node: &Node<'_>) -> Result<Ground, Invalid> {
+/// What is around the ground.
+pub(super) struct Surroundings<'s> {
+    pub contact: Option<Contact>,
+    pub materials: &'s [Material],
+    /// Whether there are particles.
+    pub particles: bool,
+}
+
+/// The ground. Its numbers stand here, or are those of its material, or of `[contact]`. They must stand somewhere when
+/// there are particles, which feel them all.
+pub(super) fn ground(node: &Node<'_>, around: &Surroundings<'_>) -> Result<Ground, Invalid> {
     let table = node.table(GROUND_KEYS)?;
-    let number = |key| table.need(key).and_then(|node| node.number());
+    let material = material_of(&table, around.materials)?;
+    let surface = material.map(|at| around.materials[at].surface).unwrap_or_default();
+    let usual = usual(around);
+    let number = |key, of_material: Option<f64>, usual: Option<f64>| match (table.get(key), of_material) {
+        (Some(_), Some(_)) => {
+            let what = format!("the material of the ground has `{key}` too");
+            Err(table.invalid(key, what, "keep one of the two"))
+        }
+        (Some(node), None) => node.number(),
+        (None, of_material) => of_material.or(usual).map_or_else(|| table.need(key)?.number(), Ok),
+    };
     Ok(Ground {
         height: table.optional("height", |it| it.number())?.unwrap_or(0.0),
-        ke: number("ke")?,
-        kd: number("kd")?,
-        kf: number("kf")?,
-        mu: number("mu")?,
+        ke: number("ke", surface.ke, usual.ke)?,
+        kd: number("kd", surface.kd, usual.kd)?,
+        kf: number("kf", surface.kf, usual.kf)?,
+        mu: number("mu", surface.mu, usual.mu)?,
+        material,
     })
+}
+
+/// Numbers that a ground need not have.
+fn usual(around: &Surroundings<'_>) -> Surface {
+    let Some(contact) = around.contact else {
+        return Surface::default();
+    };
+    let penalty = match contact.model {
+        ContactModel::Penalty(penalty) => Some(penalty),
+        ContactModel::Complementarity(_) if around.particles => None,
+        ContactModel::Complementarity(_) => Some(Penalty::default()),
+    };
+    Surface {
+        mu: Some(contact.mu),
+        restitution: None,
+        ke: penalty.map(|it| it.ke),
+        kd: penalty.map(|it| it.kd),
+        kf: penalty.map(|it| it.kf),
+    }
 }

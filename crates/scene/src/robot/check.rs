@@ -37,7 +37,7 @@ impl Robot {
                 let what = format!("the parent of {name} comes after it, or is not there");
                 return Err(Invalid::new(path("parent"), what, "put bodies after their parents"));
             }
-            placed(&body.placement, &name).map_err(|invalid| invalid.at(path("placement")))?;
+            body.placement.check(&name).map_err(|invalid| invalid.at(path("placement")))?;
             body.inertial.check_numbers().map_err(|invalid| {
                 let what = format!("{name}: {}", invalid.what);
                 Invalid::new(path("inertial"), what, invalid.fix)
@@ -196,16 +196,20 @@ fn ordered(range: Option<[f64; 2]>) -> Result<(), (String, &'static str)> {
     }
 }
 
-fn placed(placement: &Placement, name: &str) -> Result<(), Invalid> {
-    let length = placement.orientation.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if !placement.position.iter().all(|x| x.is_finite()) || length.is_nan() || (length - 1.0).abs() > UNIT {
-        return Err(Invalid::new(
-            "",
-            format!("the frame of {name} is not finite, or its orientation no unit quaternion"),
-            "write finite numbers, and divide the quaternion by its length",
-        ));
+impl Placement {
+    /// Whether it is finite, with a unit quaternion; `name` is what has it.
+    pub(crate) fn check(&self, name: &str) -> Result<(), Invalid> {
+        let length = self.orientation.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let finite = self.position.iter().all(|x| x.is_finite());
+        if !finite || length.is_nan() || (length - 1.0).abs() > UNIT {
+            return Err(Invalid::new(
+                "",
+                format!("the frame of {name} is not finite, or its orientation no unit quaternion"),
+                "write finite numbers, and divide the quaternion by its length",
+            ));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Names are there, and no two are equal.

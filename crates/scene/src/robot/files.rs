@@ -2,7 +2,8 @@
 //!
 //! A robot's file names further files: meshes, and in MJCF parts of itself. They may come from anywhere, so nothing is
 //! read that lies outside the folder of the robot's file, its package, or the folders that [`Load`] allows. Links are
-//! followed before that is checked, and sizes are bounded one by one and together.
+//! followed before that is checked, and sizes are bounded one by one and together. Meshes and heights of a scene's world
+//! are read in the same way.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -62,7 +63,7 @@ impl Default for Load {
     }
 }
 
-/// The files that may be read for one robot, and how much has been read.
+/// The files that may be read for one robot or scene, and how much has been read.
 #[derive(Debug)]
 pub(crate) struct Files {
     /// The robot's file, without links.
@@ -75,6 +76,8 @@ pub(crate) struct Files {
     roots: Vec<PathBuf>,
     packages: Vec<(String, PathBuf)>,
     bytes: usize,
+    /// What they are of: `robot` or `scene`.
+    of: &'static str,
     /// The files that are being read now, each a part of the one before.
     open: Vec<PathBuf>,
     includes: usize,
@@ -101,7 +104,12 @@ impl Files {
             packages.push((name.clone(), root));
         }
         let open = vec![itself.clone()];
-        Ok(Self { itself, folder, shown, roots, packages, bytes: 0, open, includes: 0 })
+        Ok(Self { itself, folder, shown, roots, packages, bytes: 0, of: "robot", open, includes: 0 })
+    }
+
+    /// Those of the scene in this file.
+    pub fn of_scene(file: &Path) -> Result<Self, Error> {
+        Ok(Self { of: "scene", ..Self::new(file, &Load::default())? })
     }
 
     /// The robot's file, without links.
@@ -134,6 +142,11 @@ impl Files {
             return Err(Unread::new("the name of the file is empty", "write a path relative to this file"));
         }
         self.permitted(&folder.join(plain), name, &self.roots)
+    }
+
+    /// The file of a path relative to the folder, and of no other kind of name.
+    pub fn find_here(&self, path: &str) -> Result<PathBuf, Unread> {
+        self.permitted(&self.folder.join(path), path, &self.roots)
     }
 
     /// `NAME/rest` of `package://NAME/rest`: a given package, else the nearest folder above the robot's file that is
@@ -174,10 +187,13 @@ impl Files {
     fn permitted(&self, path: &Path, name: &str, roots: &[PathBuf]) -> Result<PathBuf, Unread> {
         let inside = |path: &Path| roots.iter().any(|root| path.starts_with(root));
         let outside = || {
-            Unread::new(
-                format!("{} is outside the folder of the robot, and is not read", words::quoted(name)),
-                "move it there, or allow its folder: `--allow FOLDER`, or `allow` of `Load`",
-            )
+            let what =
+                format!("{} is outside the folder of the {}, and is not read", words::quoted(name), self.of);
+            let fix = match self.of {
+                "robot" => "move it there, or allow its folder: `--allow FOLDER`, or `allow` of `Load`",
+                _ => "move it there",
+            };
+            Unread::new(what, fix)
         };
         match fs::canonicalize(path) {
             Ok(found) if inside(&found) => Ok(found),
@@ -213,7 +229,7 @@ impl Files {
         if bytes.len() > most {
             let what = match most {
                 LARGEST_FILE => format!("{shown} is larger than {} MB", LARGEST_FILE / 1_000_000),
-                _ => format!("the robot's files have more than {} MB together", MOST_BYTES / 1_000_000),
+                _ => format!("the {}'s files have more than {} MB together", self.of, MOST_BYTES / 1_000_000),
             };
             return Err(Unread::new(what, "use coarser meshes, or check the names"));
         }

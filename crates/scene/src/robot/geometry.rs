@@ -15,10 +15,10 @@ pub enum Amount {
 }
 
 impl Geometry {
-    /// Volume [m³]; `None` for planes, for meshes without triangles, and for meshes that are open or inside out.
+    /// Volume [m³]; `None` for planes and heights, for meshes without triangles, and for meshes that are open or inside out.
     pub fn volume(&self) -> Option<f64> {
         Some(match *self {
-            Geometry::Plane => return None,
+            Geometry::Plane | Geometry::Heights(_) => return None,
             Geometry::Sphere { radius: r } => 4.0 / 3.0 * PI * r.powi(3),
             Geometry::Capsule { radius: r, half_length: h } => PI * r * r * (2.0 * h + 4.0 / 3.0 * r),
             Geometry::Cylinder { radius: r, half_length: h } => 2.0 * PI * r * r * h,
@@ -28,10 +28,10 @@ impl Geometry {
         })
     }
 
-    /// The lengths that it is made of [m]; none of planes and meshes.
+    /// The lengths that it is made of [m]; none of planes, meshes and heights.
     pub(crate) fn lengths(&self) -> Vec<f64> {
         match *self {
-            Geometry::Plane | Geometry::Mesh(_) => Vec::new(),
+            Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => Vec::new(),
             Geometry::Sphere { radius } => vec![radius],
             Geometry::Capsule { radius, half_length } | Geometry::Cylinder { radius, half_length } => {
                 vec![radius, half_length]
@@ -74,7 +74,7 @@ impl Geometry {
     /// Principal moments for each mass [m²], textbook formulas of solids.
     fn unit_moments(&self) -> Option<[f64; 3]> {
         Some(match *self {
-            Geometry::Plane | Geometry::Mesh(_) => return None,
+            Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => return None,
             Geometry::Sphere { radius: r } => [0.4 * r * r; 3],
             Geometry::Cylinder { radius: r, half_length: h } => {
                 let across = r * r / 4.0 + h * h / 3.0;

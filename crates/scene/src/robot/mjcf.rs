@@ -76,6 +76,7 @@ fn robot<'x>(
         name: name(tree),
         bodies: bodies.finish(&compiler)?,
         options: switches.options,
+        touches_base: true,
         frames: std::mem::take(&mut bodies.frames),
         ..Robot::default()
     };

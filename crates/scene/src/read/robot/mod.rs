@@ -7,11 +7,13 @@ mod start;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
+use super::contact::material_of;
 use super::data::inside;
 use super::node::{Keys, Node, Table};
 use super::shape;
 use crate::check;
 use crate::error::{Error, Invalid};
+use crate::material::Material;
 use crate::names;
 use crate::robot::{Base, Body, Frame, Joint, Limit, Load, Robot, Shape};
 use crate::simulation::Simulation;
@@ -34,6 +36,8 @@ const KEYS: Keys = &[
     ("limit", "limit = { stiffness = 100, damping = 1 }"),
     ("pushed", "pushed = [\"hand\"]"),
     ("consistent", "consistent = true"),
+    ("material", "material = \"rubber\""),
+    ("self_collision", "self_collision = true"),
     ("bodies", "[[robots.bodies]]"),
     ("joints", "[[robots.joints]]"),
     ("tendons", "[[robots.tendons]]"),
@@ -54,6 +58,7 @@ const BODY_KEYS: Keys = &[
     ("shape", "shape = { box = [0.1, 0.1, 0.1] }"),
     ("collides", "collides = true"),
     ("friction", "friction = 0.5"),
+    ("material", "material = \"rubber\""),
     ("color", "color = [1, 0, 0, 1]"),
 ];
 
@@ -72,6 +77,7 @@ const SHAPE_KEYS: Keys = &[
     ("shape", "shape = { box = [0.1, 0.1, 0.1] }"),
     ("collides", "collides = true"),
     ("friction", "friction = 0.5"),
+    ("material", "material = \"rubber\""),
     ("color", "color = [1, 0, 0, 1]"),
 ];
 
@@ -82,13 +88,14 @@ const LISTS: [&str; 4] = ["tendons", "motors", "frames", "shapes"];
 pub(super) fn read(
     node: &Node<'_>,
     simulation: &Simulation,
+    materials: &[Material],
     source: &Source,
     warnings: &mut Vec<Error>,
 ) -> Result<Robot, Fault> {
     let table = node.table(KEYS)?;
     let mut robot = match table.need_one_of(&["file", "bodies"])? {
         "file" => from_file(&table, source, warnings)?,
-        _ => inline(&table)?,
+        _ => inline(&table, materials)?,
     };
     if let Some(name) = table.optional("name", |it| it.text().map(str::to_owned))? {
         robot.name = name;
@@ -98,7 +105,11 @@ pub(super) fn read(
     robot.motors.extend(table.sections("motors", |node| motor::read(node, &robot))?);
     start::more_motors(&mut robot);
     robot.frames.extend(table.sections("frames", |node| frame(node, &robot))?);
-    robot.shapes.extend(table.sections("shapes", |node| shape_of(node, &robot))?);
+    robot.self_collision = table.optional("self_collision", |it| it.yes())?;
+    robot.shapes.extend(table.sections("shapes", |node| shape_of(node, materials, &robot))?);
+    if let Some(material) = material_of(&table, materials)? {
+        made_of(&mut robot.shapes, before[3], material, materials, table.has("file"));
+    }
     robot.place(&shape::placement(&table)?);
     start::read(&table, &mut robot)?;
     if let Some(limit) = table.optional("limit", joint::limit)? {
@@ -117,6 +128,17 @@ pub(super) fn read(
     check::robot(&robot, simulation.steps).map_err(here)?;
     robot.harden_limits().map_err(here)?;
     Ok(robot)
+}
+
+/// Gives a material to shapes that name none. What the scene says of a robot replaces the friction of the robot's file,
+/// which has the first `given` shapes; not that of the scene's own shapes.
+fn made_of(shapes: &mut [Shape], given: usize, material: usize, materials: &[Material], has_file: bool) {
+    for (i, shape) in shapes.iter_mut().enumerate().filter(|(_, shape)| shape.material.is_none()) {
+        shape.material = Some(material);
+        if has_file && i < given && materials[material].surface.mu.is_some() {
+            shape.friction = None;
+        }
+    }
 }
 
 /// Where the file has a field of a robot: its lists begin with what other files and shapes of bodies gave.
@@ -197,10 +219,15 @@ fn place_of(node: &Node<'_>, allow: &[PathBuf], folder: &Path) -> Result<PathBuf
     }
 }
 
+<<<<<<< HEAD
 fn inline(table: &Table<'_>) -> Result<Robot, Invalid> {
     table.refuse("a robot without `file`", &["base", "lenient", "allow", "packages", "keyframe"])?;
+=======
+fn inline(table: &Table<'_>, materials: &[Material]) -> Result<Robot, Invalid> {
+    table.refuse("a robot without `file`", &["base", "lenient", "allow", "keyframe"])?;
+>>>>>>> contact-scene
     let mut robot = Robot { name: table.name()?, ..Robot::default() };
-    table.sections("bodies", |node| body(node, &mut robot))?;
+    table.sections("bodies", |node| body(node, materials, &mut robot))?;
     robot.joints = joint::all(table, &robot)?;
     Ok(robot)
 }
@@ -213,12 +240,12 @@ fn name(table: &Table<'_>) -> Result<String, Invalid> {
 }
 
 /// Adds a body, and its shape.
-fn body(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
+fn body(node: &Node<'_>, materials: &[Material], robot: &mut Robot) -> Result<(), Invalid> {
     let table = node.table(BODY_KEYS)?;
     let name = name(&table)?;
     let parent = table.optional("parent", |it| parent(it, robot))?;
     let placement = shape::placement(&table)?;
-    let solid = shape::solid(&table)?;
+    let solid = shape::solid(&table, materials)?;
     let inertial = solid.as_ref().map(|solid| solid.inertial).unwrap_or_default();
     if let Some(shape) = solid.and_then(|solid| solid.shape) {
         robot.shapes.push(shape.around(robot.bodies.len(), inertial.center));
@@ -269,12 +296,12 @@ fn frame(node: &Node<'_>, robot: &Robot) -> Result<Frame, Invalid> {
     })
 }
 
-fn shape_of(node: &Node<'_>, robot: &Robot) -> Result<Shape, Invalid> {
+fn shape_of(node: &Node<'_>, materials: &[Material], robot: &Robot) -> Result<Shape, Invalid> {
     let table = node.table(SHAPE_KEYS)?;
     let name = table.optional("name", |it| it.text().map(str::to_owned))?.unwrap_or_default();
     let body = table.optional("body", |it| body_of(it, robot))?;
     let placement = shape::placement(&table)?;
     table.need("shape")?;
-    let shape = shape::shape(&table)?.ok_or_else(|| node.wrong("a shape"))?;
+    let shape = shape::shape(&table, materials)?.ok_or_else(|| node.wrong("a shape"))?;
     Ok(Shape { name, body, placement, ..shape })
 }

@@ -153,7 +153,8 @@ impl GeomSpec {
             placement,
             geometry,
             collides: contype != 0 || conaffinity != 0,
-            friction: self.friction,
+            friction: Some(self.friction),
+            material: None,
             color: match self.color {
                 Some(color) => color,
                 None => assets.color(element, self.material.as_deref())?.unwrap_or([0.5, 0.5, 0.5, 1.0]),

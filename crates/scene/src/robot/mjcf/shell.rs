@@ -21,7 +21,7 @@ pub(super) fn inertial(geometry: &Geometry, amount: Amount) -> Inertial {
 /// Area [m²], and principal moments for each mass [m²].
 fn area_and_moments(geometry: &Geometry) -> Option<(f64, [f64; 3])> {
     Some(match *geometry {
-        Geometry::Plane | Geometry::Mesh(_) => return None,
+        Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => return None,
         Geometry::Sphere { radius: r } => (4.0 * PI * r * r, [2.0 / 3.0 * r * r; 3]),
         // A tube and two half spheres, whose centres are r / 2 beyond its ends; a half sphere has
         // (2/3 - 1/4) r² = 5/12 r² about its own centre, across its axis.

@@ -10,8 +10,7 @@ use crate::robot::{Geometry, Inertial, MeshShape, Shape, Triangles, mesh};
 use crate::source::Unread;
 use crate::words;
 
-/// What is not said of a shape: URDF has no friction, and collisions no colour.
-const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
+/// What is not said of a shape: collisions have no colour.
 const COLOR: [f64; 4] = [0.5, 0.5, 0.5, 1.0];
 
 const SHAPES: [&str; 5] = ["box", "cylinder", "sphere", "capsule", "mesh"];
@@ -64,10 +63,9 @@ impl<'x> Reader<'_, 'x> {
                     name: element.text("name").unwrap_or_default().to_owned(),
                     body: Some(body),
                     placement: origin(element)?,
-                    geometry,
                     collides: touches,
-                    friction: FRICTION,
                     color: color.unwrap_or(COLOR),
+                    ..Shape::new(geometry)
                 });
             }
         }

@@ -1,0 +1,191 @@
+//! Checks of contact: the model, materials, and shapes of the world.
+
+use super::robot::geometry;
+use super::{Number, count};
+use crate::contact::{Complementarity, Contact, ContactModel, ContactSolver, Penalty};
+use crate::error::Invalid;
+use crate::material::{MaterialPair, Surface};
+use crate::robot::{Geometry, Robot, Shape};
+use crate::scene::{Ground, Scene};
+use crate::words;
+
+type Checked = Result<(), Invalid>;
+
+/// Checks all that is about contact; robots are checked already.
+pub(super) fn all(scene: &Scene) -> Checked {
+    for (i, material) in scene.materials.iter().enumerate() {
+        surface(&format!("materials[{i}]"), &material.surface)?;
+    }
+    for (i, pair) in scene.material_pairs.iter().enumerate() {
+        material_pair(i, pair, scene)?;
+    }
+    for (i, shape) in scene.shapes.iter().enumerate() {
+        world_shape(&format!("shapes[{i}]"), shape, scene)?;
+    }
+    for (i, robot) in scene.robots.iter().enumerate() {
+        materials_of(robot, scene).map_err(|invalid| {
+            let path = format!("{}.{}", scene.robot_section(i), invalid.path);
+            invalid.at(path)
+        })?;
+    }
+    // What the ground has not is that of `[contact]`, where it is to be mended.
+    scene.contact.as_ref().map_or(Ok(()), |it| contact(it, scene))?;
+    scene.ground.as_ref().map_or(Ok(()), |it| ground(it, scene))
+}
+
+fn contact(contact: &Contact, scene: &Scene) -> Checked {
+    let integrator = scene.simulation.integrator;
+    if !contact.model.works_with(integrator) {
+        let what = format!("`{integrator}` does not make steps with hard contact");
+        let fix = "write `integrator = \"semi-implicit-euler\"`, or `model = \"penalty\"` in `[contact]`";
+        return Err(Invalid::new("simulation.integrator", what, fix));
+    }
+    friction("contact.mu", contact.mu)?;
+    part("contact.restitution", "restitution", contact.restitution)?;
+    match &contact.model {
+        ContactModel::Complementarity(it) => complementarity(it),
+        ContactModel::Penalty(it) => penalty("contact", it),
+    }
+}
+
+fn complementarity(it: &Complementarity) -> Checked {
+    count("contact.iterations", "the number of iterations", it.iterations)?;
+    if let Some(fixed) = it.fixed_iterations {
+        count("contact.fixed_iterations", "the number of iterations", fixed)?;
+        if it.solver != ContactSolver::GaussSeidel {
+            let what = "only Gauss-Seidel makes a fixed number of iterations";
+            let fix = "add `solver = \"gauss-seidel\"`, or write `iterations`, the most that are made";
+            return Err(Invalid::new("contact.fixed_iterations", what, fix));
+        }
+    }
+    Number::positive("tolerance", "").check("contact.tolerance", it.tolerance)?;
+    part("contact.stabilisation", "stabilisation", it.stabilisation)?;
+    Number::not_negative("regularisation", "").check("contact.regularisation", it.regularisation)?;
+    Number::not_negative("margin", "m").check("contact.margin", it.margin)
+}
+
+fn penalty(path: &str, penalty: &Penalty) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
+    Number::not_negative("contact stiffness ke", "N/m").check(&of("ke"), penalty.ke)?;
+    Number::not_negative("contact damping kd", "N·s/m").check(&of("kd"), penalty.kd)?;
+    Number::not_negative("friction slope kf", "N·s/m").check(&of("kf"), penalty.kf)
+}
+
+fn friction(path: &str, mu: f64) -> Checked {
+    Number::not_negative("coefficient of friction mu", "").check(path, mu)
+}
+
+/// A number from 0 to 1.
+fn part(path: &str, word: &'static str, value: f64) -> Checked {
+    Number::any(word, "").check(path, value)?;
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(Invalid::new(path, format!("the {word} is {value}"), "write a number from 0 to 1")),
+    }
+}
+
+/// What is said of a surface, or of a pair.
+fn surface(path: &str, surface: &Surface) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
+    let &Surface { mu, restitution, ke, kd, kf } = surface;
+    friction(&of("mu"), mu.unwrap_or(0.0))?;
+    part(&of("restitution"), "restitution", restitution.unwrap_or(0.0))?;
+    let [ke, kd, kf] = [ke, kd, kf].map(|value| value.unwrap_or(0.0));
+    penalty(path, &Penalty { ke, kd, kf })
+}
+
+fn material_pair(i: usize, pair: &MaterialPair, scene: &Scene) -> Checked {
+    let path = format!("material_pairs[{i}]");
+    let between = format!("{path}.between");
+    pair.between.iter().try_for_each(|&at| material(&between, Some(at), scene))?;
+    let same = |before: &MaterialPair| {
+        let [a, b] = before.between;
+        pair.between == [a, b] || pair.between == [b, a]
+    };
+    if scene.material_pairs[..i].iter().any(same) {
+        let [a, b] = pair.between.map(|at| words::quoted(&scene.materials[at].name));
+        let what = format!("the pair of {a} and {b} stands here for the second time");
+        return Err(Invalid::new(between, what, "keep one of the two"));
+    }
+    surface(&path, &pair.surface)
+}
+
+/// A material that is there; can only fail in code.
+fn material(path: &str, material: Option<usize>, scene: &Scene) -> Checked {
+    let count = scene.materials.len();
+    match material {
+        Some(at) if at >= count => {
+            let what = format!("there is no material {at}");
+            Err(Invalid::new(path, what, format!("there are {count}, counted from 0")))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn world_shape(path: &str, shape: &Shape, scene: &Scene) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
+    if shape.body.is_some() {
+        let what = "a shape of the world is on a body";
+        return Err(Invalid::new(of("body"), what, "leave the body out, or give the shape to the robot"));
+    }
+    shape.placement.check(&words::quoted(&shape.name)).map_err(|invalid| invalid.at(of("position")))?;
+    material(&of("material"), shape.material, scene)?;
+    if let Geometry::Mesh(mesh) = &shape.geometry
+        && mesh.triangles.is_none()
+    {
+        let what = "the mesh has no triangles";
+        return Err(Invalid::new(of("shape.mesh"), what, "read them, by `Triangles::parse`"));
+    }
+    geometry(shape).map_err(|invalid| {
+        let path = of(&invalid.path);
+        invalid.at(path)
+    })
+}
+
+/// Shapes of a robot name materials that are there.
+fn materials_of(robot: &Robot, scene: &Scene) -> Checked {
+    let mut shapes = robot.shapes.iter().enumerate();
+    shapes.try_for_each(|(i, shape)| material(&format!("shapes[{i}].material"), shape.material, scene))
+}
+
+fn ground(ground: &Ground, scene: &Scene) -> Checked {
+    let &Ground { height, ke, kd, kf, mu, .. } = ground;
+    Number::any("height", "m").check("ground.height", height)?;
+    penalty("ground", &Penalty { ke, kd, kf })?;
+    friction("ground.mu", mu)?;
+    material("ground.material", ground.material, scene)
+}
+
+/// A model of contact that nothing needs is probably not all that was to be written.
+pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
+    let contact = scene.contact?;
+    if can_touch(scene, &contact) {
+        return None;
+    }
+    let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
+    Some(Invalid::new("contact", "there is nothing that could touch", fix))
+}
+
+/// Whether anything could touch by this model of contact: bodies with shapes, and what these meet.
+fn can_touch(scene: &Scene, contact: &Contact) -> bool {
+    let solid = |shape: &&Shape| shape.collides;
+    let bodies = |robot: &Robot| {
+        let mut bodies: Vec<usize> =
+            robot.shapes.iter().filter(solid).filter_map(|shape| shape.body).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        bodies.len()
+    };
+    let of_world = |robot: &Robot| robot.shapes.iter().filter(solid).any(|shape| shape.body.is_none());
+    let with_itself = |robot: &Robot| robot.loose || robot.self_collision.unwrap_or(contact.self_collision);
+    let moving: Vec<&Robot> = scene.robots.iter().filter(|robot| bodies(robot) > 0).collect();
+    let still = scene.ground.is_some()
+        || scene.shapes.iter().any(|shape| shape.collides)
+        || scene.robots.iter().any(of_world);
+    let penalty = matches!(contact.model, ContactModel::Penalty(_));
+    match moving.as_slice() {
+        [] => penalty && scene.ground.is_some() && !scene.particles.is_empty(),
+        [one] => still || (with_itself(one) && bodies(one) > 1),
+        [_, _, ..] => true,
+    }
+}

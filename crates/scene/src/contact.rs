@@ -1,0 +1,157 @@
+//! How bodies touch: the model of contact and its numbers.
+
+use crate::simulation::Integrator;
+
+/// How bodies touch. Without it they go through each other and through the ground.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The law, and how it is solved.
+    pub model: ContactModel,
+    /// Coefficient of friction of surfaces that say nothing of it.
+    pub mu: f64,
+    /// Part of the speed that surfaces come back with which say nothing of it: 0 for none, 1 for all.
+    pub restitution: f64,
+    /// Whether bodies of one robot touch each other, where the robot does not say: see [`Robot::self_collision`].
+    ///
+    /// [`Robot::self_collision`]: crate::Robot::self_collision
+    pub self_collision: bool,
+}
+
+/// A law of contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactModel {
+    /// `complementarity`: bodies do not enter each other; forces are found with the velocities of a step.
+    Complementarity(Complementarity),
+    /// `penalty`: springs and dampers where bodies are in each other.
+    Penalty(Penalty),
+}
+
+/// Hard contact: a gap or a force, never both, and friction within Coulomb's cone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Complementarity {
+    /// What is differentiated.
+    pub gradient: ContactGradient,
+    /// How the forces of a step are found.
+    pub solver: ContactSolver,
+    /// The form of the friction's limit.
+    pub friction_cone: FrictionCone,
+    /// Most sweeps of Gauss-Seidel, also where it stands in for Newton.
+    pub iterations: usize,
+    /// Exactly so many sweeps of Gauss-Seidel, without a look at the residual; `None`: until the tolerance is reached.
+    pub fixed_iterations: Option<usize>,
+    /// Residual at which the forces are good enough, relative to the free velocities.
+    pub tolerance: f64,
+    /// Part of a penetration that is taken back in a step, from 0 to 1.
+    pub stabilisation: f64,
+    /// Compliance, relative to the diagonal of the matrix of contacts: it makes forces unique.
+    pub regularisation: f64,
+    /// Distance below which a pair of shapes is looked at [m].
+    pub margin: f64,
+}
+
+/// Springs and dampers between surfaces that say nothing of it.
+///
+/// At depth d, with the approach speed n and the sliding velocity s:  normal force f = max(0, ke d + kd n),
+/// friction -min(mu f, kf |s|) s/|s|.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Penalty {
+    /// Stiffness [N/m].
+    pub ke: f64,
+    /// Damping [N·s/m].
+    pub kd: f64,
+    /// Slope of the friction force at low speed [N·s/m].
+    pub kf: f64,
+}
+
+/// What the pullback of a contact differentiates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ContactGradient {
+    /// `implicit`: the equations that the solved forces satisfy.
+    #[default]
+    Implicit,
+    /// `reverse`: the iterations of the solver, one by one.
+    Reverse,
+}
+
+/// How the forces of a step are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ContactSolver {
+    /// `newton`: Newton's method on a nonsmooth equation, and Gauss-Seidel where that fails.
+    #[default]
+    Newton,
+    /// `gauss-seidel`: one contact after the other, again and again.
+    GaussSeidel,
+}
+
+/// The form of the friction's limit, given the normal force f.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FrictionCone {
+    /// `circular`: |friction| ≤ mu f, Coulomb's law.
+    #[default]
+    Circular,
+    /// `box`: each of two components is at most mu f, which is simpler and depends on the two directions.
+    Box,
+}
+
+impl Default for Contact {
+    /// Hard contact, mu = 0.8, nothing bounces, robots touch themselves.
+    fn default() -> Self {
+        Self { model: ContactModel::default(), mu: 0.8, restitution: 0.0, self_collision: true }
+    }
+}
+
+impl Default for ContactModel {
+    fn default() -> Self {
+        Self::Complementarity(Complementarity::default())
+    }
+}
+
+impl Default for Complementarity {
+    /// Newton with implicit gradients and a circular cone.
+    fn default() -> Self {
+        Self {
+            gradient: ContactGradient::default(),
+            solver: ContactSolver::default(),
+            friction_cone: FrictionCone::default(),
+            iterations: 100,
+            fixed_iterations: None,
+            tolerance: 1e-10,
+            stabilisation: 1.0,
+            regularisation: 1e-8,
+            margin: 0.01,
+        }
+    }
+}
+
+impl Default for Penalty {
+    /// For bodies of about 1 kg and time steps of up to 0.01 s, which such springs and dampers are stable with.
+    fn default() -> Self {
+        Self { ke: 1e4, kd: 100.0, kf: 100.0 }
+    }
+}
+
+impl Contact {
+    /// Springs and dampers, with all else as it is by default.
+    pub fn penalty(ke: f64, kd: f64, kf: f64) -> Self {
+        Self { model: ContactModel::Penalty(Penalty { ke, kd, kf }), ..Self::default() }
+    }
+}
+
+impl ContactModel {
+    /// The name in files.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complementarity(_) => "complementarity",
+            Self::Penalty(_) => "penalty",
+        }
+    }
+
+    /// Whether a step of this integrator can be made with it: forces of complementarity are found with the velocities of a
+    /// step, which semi-implicit Euler has one of.
+    pub fn works_with(&self, integrator: Integrator) -> bool {
+        match self {
+            Self::Complementarity(_) => integrator == Integrator::SemiImplicitEuler,
+            Self::Penalty(_) => true,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `[[shapes]]`: shapes of the world, and the files of meshes and heights that they name.
+
+use std::path::{Path, PathBuf};
+
+use super::Fault;
+use super::data::{self, inside};
+use super::node::{Keys, Node, Table};
+use super::shape;
+use crate::error::{Error, Invalid};
+use crate::material::Material;
+use crate::robot::{Files, Geometry, Heights, MeshShape, Meshes, Shape};
+use crate::source::Source;
+use crate::words;
+
+const KEYS: Keys = &[
+    ("name", "name = \"ramp\""),
+    ("shape", "shape = { plane = true }"),
+    ("position", "position = [0, 0, 1]"),
+    ("orientation", "orientation = [1, 0, 0, 0]"),
+    ("material", "material = \"rubber\""),
+    ("friction", "friction = 0.5"),
+    ("collides", "collides = true"),
+    ("color", "color = [1, 0, 0, 1]"),
+];
+
+/// What shapes of bodies can be, and what only shapes of the world can.
+const GEOMETRY_KEYS: Keys = &[
+    ("box", "box = [0.1, 0.1, 0.1]"),
+    ("sphere", "sphere = 0.1"),
+    ("capsule", "capsule = { radius = 0.1, half_length = 0.3 }"),
+    ("cylinder", "cylinder = { radius = 0.1, half_length = 0.3 }"),
+    ("ellipsoid", "ellipsoid = [0.1, 0.2, 0.3]"),
+    ("plane", "plane = true"),
+    ("mesh", "mesh = \"hill.obj\""),
+    ("heights", "heights = { file = \"terrain.csv\", step = [1, 1] }"),
+];
+
+const MESH_KEYS: Keys = &[("file", "file = \"hill.obj\""), ("scale", "scale = [1, 1, 1]")];
+
+const HEIGHTS_KEYS: Keys =
+    &[("file", "file = \"terrain.csv\""), ("values", "values = [[0, 0], [0, 1]]"), ("step", "step = [1, 1]")];
+
+/// Reads all shapes of the world.
+pub(super) fn all(root: &Table<'_>, materials: &[Material], source: &Source) -> Result<Vec<Shape>, Fault> {
+    let mut reader = Reader { source, files: None, meshes: Meshes::default() };
+    root.sections("shapes", |node| reader.shape(node, materials))
+}
+
+struct Reader<'s> {
+    source: &'s Source,
+    /// Opened with the first file.
+    files: Option<Files>,
+    meshes: Meshes,
+}
+
+impl Reader<'_> {
+    fn shape(&mut self, node: &Node<'_>, materials: &[Material]) -> Result<Shape, Fault> {
+        let table = node.table(KEYS)?;
+        let name = table.name()?;
+        let geometry = self.geometry(&table.need("shape")?)?;
+        Ok(Shape { name, placement: shape::placement(&table)?, ..shape::look(&table, geometry, materials)? })
+    }
+
+    fn geometry(&mut self, node: &Node<'_>) -> Result<Geometry, Fault> {
+        let table = node.table(GEOMETRY_KEYS)?;
+        let kinds = ["box", "sphere", "capsule", "cylinder", "ellipsoid", "plane", "mesh", "heights"];
+        match table.need_one_of(&kinds)? {
+            "plane" => plane(&table.need("plane")?).map_err(Fault::Here),
+            "mesh" => self.mesh(&table.need("mesh")?),
+            "heights" => self.heights(&table.need("heights")?),
+            _ => shape::geometry(node).map_err(Fault::Here),
+        }
+    }
+
+    /// A file, or a file that is stretched.
+    fn mesh(&mut self, node: &Node<'_>) -> Result<Geometry, Fault> {
+        let usual = [1.0; 3];
+        if node.is_text() {
+            return self.triangles(node, usual);
+        }
+        if !node.is_table() {
+            return Err(node.wrong("the name of a file, or a table,").into());
+        }
+        let table = node.table(MESH_KEYS)?;
+        let scale = table.optional("scale", |it| it.vector())?.unwrap_or(usual);
+        if scale.contains(&0.0) {
+            let what = "a mesh of no thickness touches nothing";
+            return Err(table.invalid("scale", what, "write three numbers other than 0").into());
+        }
+        self.triangles(&table.need("file")?, scale)
+    }
+
+    fn triangles(&mut self, node: &Node<'_>, scale: [f64; 3]) -> Result<Geometry, Fault> {
+        let (path, file) = self.find(node, "hill.obj")?;
+        let files = opened(&mut self.files, self.source)?;
+        let triangles = self.meshes.get(files, &path, scale).map_err(|error| elsewhere(node, error))?;
+        Ok(Geometry::Mesh(MeshShape { file, scale, triangles: Some(triangles) }))
+    }
+
+    /// Numbers, or a file of them, and how far they are apart.
+    fn heights(&mut self, node: &Node<'_>) -> Result<Geometry, Fault> {
+        let table = node.table(HEIGHTS_KEYS)?;
+        let step = table.need("step")?.array("a list of two numbers, along x and y,")?;
+        if table.need_one_of(&["file", "values"])? == "values" {
+            let values = table.need("values")?;
+            let rows = values.items("a list of rows", |row| row.numbers())?;
+            let heights = Heights::new(&rows, step).map_err(|invalid| {
+                let path = format!("{}.{}", node.path(), invalid.path);
+                invalid.at(path)
+            })?;
+            return Ok(Geometry::Heights(heights));
+        }
+        let name = table.need("file")?;
+        let (path, file) = self.find(&name, "terrain.csv")?;
+        let files = opened(&mut self.files, self.source)?;
+        let text =
+            files.text(&path).map_err(|unread| elsewhere(&name, unread.of(&file.display().to_string())))?;
+        let rows = data::rows(&text, &file).map_err(Fault::Elsewhere)?;
+        let heights = Heights::new(&rows, step).map_err(|invalid| name.moved(invalid))?;
+        Ok(Geometry::Heights(Heights { file: Some(file), ..heights }))
+    }
+
+    /// A file in the folder of the scene or below: where it is without links, and as the scene calls it.
+    fn find(&mut self, node: &Node<'_>, example: &str) -> Result<(PathBuf, PathBuf), Fault> {
+        let name = node.text()?;
+        if name.contains("://") {
+            let what = format!("{} is no path", words::quoted(name));
+            return Err(node.invalid(what, format!("write it like \"{example}\"")).into());
+        }
+        let file = inside(node, name, self.source.folder(), example)?;
+        let found = opened(&mut self.files, self.source)?.find_here(name);
+        let found = found.map_err(|unread| node.invalid(unread.what, unread.fix))?;
+        Ok((found, file))
+    }
+}
+
+/// The files that the scene may name.
+fn opened<'f>(files: &'f mut Option<Files>, source: &Source) -> Result<&'f mut Files, Fault> {
+    match files {
+        Some(files) => Ok(files),
+        None => Ok(files.insert(Files::of_scene(Path::new(source.file())).map_err(Fault::Elsewhere)?)),
+    }
+}
+
+/// What is wrong in a place of a file is told of that place; what is wrong with the file as a whole, of the line that
+/// names it.
+fn elsewhere(node: &Node<'_>, error: Error) -> Fault {
+    match (error.position, node.text()) {
+        (None, Ok(name)) => {
+            Fault::Here(node.invalid(format!("{}: {}", words::quoted(name), error.what), error.fix))
+        }
+        (Some(_), _) | (_, Err(_)) => Fault::Elsewhere(error),
+    }
+}
+
+fn plane(node: &Node<'_>) -> Result<Geometry, Invalid> {
+    match node.yes()? {
+        true => Ok(Geometry::Plane),
+        false => Err(node.invalid("a shape that is no plane", "write `plane = true`, or another shape")),
+    }
+}

@@ -1,0 +1,424 @@
+//! Contact of good files: every field, the rule for pairs, the ground, and what is doubtful.
+
+use std::sync::Arc;
+
+use pullback_scene::robot::{Geometry, Heights, Inertial, MeshShape, Placement, Shape, Triangles};
+use pullback_scene::{
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Ground, Integrator,
+    Material, MaterialPair, Particles, Penalty, Robot, Scene, Surface, Touch,
+};
+
+fn load() -> Scene {
+    Scene::load("tests/good/contact.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn parse(text: &str) -> Scene {
+    let text = format!("[simulation]\ndt = 0.01\nsteps = 2\n{text}");
+    Scene::parse(&text, "tests/good/small.toml").unwrap_or_else(|error| panic!("{error}"))
+}
+
+const BALL: &str = "[[bodies]]\nname = \"ball\"\nposition = [0, 0, 1]\nshape = { sphere = 0.1 }\nmass = 1\n";
+const DUST: &str = "[[particles]]\nname = \"dust\"\nposition = [0, 0, 1]\nmass = 1\n";
+
+#[test]
+fn the_model_and_its_numbers() {
+    let contact = Contact {
+        model: ContactModel::Complementarity(Complementarity {
+            gradient: ContactGradient::Reverse,
+            solver: ContactSolver::GaussSeidel,
+            friction_cone: FrictionCone::Box,
+            iterations: 50,
+            fixed_iterations: None,
+            tolerance: 1e-8,
+            stabilisation: 0.2,
+            regularisation: 1e-6,
+            margin: 0.02,
+        }),
+        mu: 0.6,
+        restitution: 0.1,
+        self_collision: false,
+    };
+    assert_eq!(load().contact, Some(contact));
+    assert_eq!(load().warnings, []);
+}
+
+#[test]
+fn what_a_section_leaves_out() {
+    let usual = Contact {
+        model: ContactModel::Complementarity(Complementarity {
+            gradient: ContactGradient::Implicit,
+            solver: ContactSolver::Newton,
+            friction_cone: FrictionCone::Circular,
+            iterations: 100,
+            fixed_iterations: None,
+            tolerance: 1e-10,
+            stabilisation: 1.0,
+            regularisation: 1e-8,
+            margin: 0.01,
+        }),
+        mu: 0.8,
+        restitution: 0.0,
+        self_collision: true,
+    };
+    assert_eq!(Contact::default(), usual);
+    assert_eq!(parse(&format!("[contact]\n[ground]\n{BALL}")).contact, Some(usual));
+    assert_eq!(parse(&format!("[ground]\nke = 1\nkd = 1\nkf = 1\nmu = 1\n{BALL}")).contact, None);
+    let soft = Penalty { ke: 1e4, kd: 100.0, kf: 100.0 };
+    let penalty = parse(&format!("[contact]\nmodel = \"penalty\"\n[ground]\n{BALL}"));
+    assert_eq!(penalty.contact, Some(Contact { model: ContactModel::Penalty(soft), ..usual }));
+    let keys = "model = \"penalty\"\nke = 5\nkd = 6\nkf = 7\nmu = 0\nrestitution = 1";
+    let all = Contact { mu: 0.0, restitution: 1.0, ..Contact::penalty(5.0, 6.0, 7.0) };
+    assert_eq!(parse(&format!("[contact]\n{keys}\n[ground]\n{BALL}")).contact, Some(all));
+    let fixed =
+        parse(&format!("[contact]\nsolver = \"gauss-seidel\"\nfixed_iterations = 20\n[ground]\n{BALL}"));
+    let Some(ContactModel::Complementarity(fixed)) = fixed.contact.map(|it| it.model) else {
+        panic!("the model is complementarity");
+    };
+    assert_eq!((fixed.fixed_iterations, fixed.iterations), (Some(20), 100));
+}
+
+#[test]
+fn materials_and_their_pairs() {
+    let scene = load();
+    let rubber =
+        Surface { mu: Some(1.2), restitution: Some(0.7), ke: Some(2e4), kd: Some(20.0), kf: Some(30.0) };
+    let wanted = [
+        Material { name: "rubber".into(), surface: rubber },
+        Material::new("ice", 0.03),
+        Material { name: "wood".into(), surface: Surface::default() },
+    ];
+    assert_eq!(scene.materials, wanted);
+    let on_ice =
+        Surface { mu: Some(0.15), restitution: Some(0.25), ke: Some(1e3), kd: Some(2.0), kf: Some(3.0) };
+    let wood = Surface { mu: Some(0.4), ..Surface::default() };
+    let pairs =
+        [MaterialPair { between: [0, 1], surface: on_ice }, MaterialPair { between: [2, 2], surface: wood }];
+    assert_eq!(scene.material_pairs, pairs);
+}
+
+#[test]
+fn shapes_of_the_world() {
+    let scene = load();
+    let named = |name: &str, geometry| Shape::new(geometry).named(name);
+    let ramp = Shape {
+        placement: Placement { position: [0.0, 0.0, 0.5], orientation: [0.6, 0.0, 0.0, 0.8] },
+        friction: Some([0.5, 0.01, 0.001]),
+        material: Some(2),
+        color: [0.0, 1.0, 0.0, 1.0],
+        ..named("ramp", Geometry::Box { half_sides: [2.0, 1.0, 0.1] })
+    };
+    let wall = Shape {
+        placement: Placement { position: [0.0; 3], orientation: [0.6, 0.0, 0.8, 0.0] },
+        collides: false,
+        ..named("wall", Geometry::Plane)
+    };
+    let hill = |scale: [f64; 3]| {
+        let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [2.0, 2.0, 1.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+        let triangles = Triangles {
+            vertices: corners.map(|[x, y, z]| [x, y, z * scale[2]]).to_vec(),
+            faces: vec![[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2]],
+        };
+        let file = "tests/good/hill.obj".into();
+        Geometry::Mesh(MeshShape { file, scale, triangles: Some(Arc::new(triangles)) })
+    };
+    let dunes = Heights {
+        file: Some("tests/good/terrain.csv".into()),
+        step: [0.5, 0.25],
+        count: [4, 3],
+        values: Arc::new(vec![0.0, 0.5, 1.0, 0.5, 0.25, 0.75, 1.25, 0.75, 0.0, 0.0, 0.0, -0.1]),
+    };
+    let pit = Heights {
+        file: None,
+        step: [1.0, 2.0],
+        count: [3, 2],
+        values: Arc::new(vec![0.0, 0.0, 0.0, 0.0, -1.0, 0.0]),
+    };
+    let wanted = [
+        ramp,
+        wall,
+        named("hill", hill([1.0; 3])),
+        named("peak", hill([1.0, 1.0, 3.0])),
+        Shape { placement: Placement::at([10.0, 0.0, 0.0]), ..named("dunes", Geometry::Heights(dunes)) },
+        named("pit", Geometry::Heights(pit)),
+    ];
+    assert_eq!(scene.shapes, wanted);
+    assert_eq!(scene.check(), Ok(()));
+}
+
+#[test]
+fn materials_of_robots_and_bodies() {
+    let scene = load();
+    let of = |robot: usize| -> Vec<(Option<usize>, Option<[f64; 3]>)> {
+        scene.robots[robot].shapes.iter().map(|shape| (shape.material, shape.friction)).collect()
+    };
+    assert_eq!(of(0), [(Some(2), None), (Some(2), Some([2.0, 0.005, 0.0001])), (Some(0), None)]);
+    assert_eq!(of(1), [(Some(1), None)]);
+    assert_eq!(of(2), [(Some(0), None)]);
+    assert_eq!(of(3), [(None, Some([0.3, 0.005, 0.0001]))]);
+    assert_eq!(scene.robots[0].self_collision, Some(true));
+    assert_eq!(scene.robots[1].self_collision, None);
+}
+
+/// hopper.xml has friction of its own, as all MJCF has.
+#[test]
+fn a_material_goes_before_the_friction_of_a_file() {
+    let robot = "[[robots]]\nfile = \"hopper.xml\"\nname = \"hopper\"\n";
+    let materials = "[[materials]]\nname = \"ice\"\nmu = 0.1\n[[materials]]\nname = \"steel\"\n";
+    let frictions = |more: &str| -> Vec<Option<[f64; 3]>> {
+        let scene = parse(&format!("{materials}[world]\ngravity = [0, 0, -9.81]\n{robot}{more}"));
+        scene.robots[0].shapes.iter().map(|shape| shape.friction).collect()
+    };
+    let own = frictions("");
+    assert!(!own.is_empty() && own.iter().all(Option::is_some));
+    assert!(frictions("material = \"ice\"").iter().all(Option::is_none));
+    assert_eq!(frictions("material = \"steel\""), own, "a material that says nothing of friction");
+    assert!(parse(robot).robots[0].touches_base);
+}
+
+fn close(found: Touch, wanted: [f64; 5]) {
+    let found = [found.mu, found.restitution, found.ke, found.kd, found.kf];
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs();
+    assert!(found.iter().zip(&wanted).all(near), "{found:?} {wanted:?}");
+}
+
+#[test]
+fn how_pairs_touch() {
+    let scene = load();
+    let shape = |robot: usize| scene.robots[robot].shapes.last().expect("it has one");
+    let [pad, lid, ball, puck] = [0, 1, 2, 3].map(shape);
+    let ground = scene.ground.expect("there is one");
+    let [ramp, hill] = [&scene.shapes[0], &scene.shapes[2]];
+    close(scene.touch_of(ball), [1.2, 0.7, 2e4, 20.0, 30.0]);
+    close(scene.touch_of(puck), [0.3, 0.1, 1e4, 100.0, 100.0]);
+    // Its own friction goes before that of wood, and wood says nothing.
+    close(scene.touch_of(ramp), [0.5, 0.1, 1e4, 100.0, 100.0]);
+    close(scene.touch_of(hill), [0.6, 0.1, 1e4, 100.0, 100.0]);
+    close(scene.touch_of_ground(&ground), [0.03, 0.1, 1e4, 100.0, 100.0]);
+    // √(1.2 · 0.3) = 0.6, √(2e4 · 1e4), √(20 · 100), √(30 · 100); the larger restitution.
+    let rubber = [2e8f64.sqrt(), 2000f64.sqrt(), 3000f64.sqrt()];
+    close(scene.touch_between(ball, puck), [0.6, 0.7, rubber[0], rubber[1], rubber[2]]);
+    assert_eq!(scene.touch_between(puck, ball), scene.touch_between(ball, puck));
+    // What is said of rubber and ice, in either order, and with the ground.
+    let on_ice = [0.15, 0.25, 1e3, 2.0, 3.0];
+    close(scene.touch_between(pad, lid), on_ice);
+    close(scene.touch_between(lid, pad), on_ice);
+    close(scene.touch_with_ground(ball, &ground), on_ice);
+    close(scene.touch_with_ground(puck, &ground), [0.009f64.sqrt(), 0.1, 1e4, 100.0, 100.0]);
+    // Wood on wood: only mu is said.
+    let arm = &scene.robots[0].shapes[0];
+    close(scene.touch_between(arm, ramp), [0.4, 0.1, 1e4, 100.0, 100.0]);
+}
+
+#[test]
+fn where_the_ground_has_its_numbers_from() {
+    let ground = |text: &str| parse(text).ground.expect("there is one");
+    let of = |[ke, kd, kf, mu]: [f64; 4]| Ground { height: 0.0, ke, kd, kf, mu, material: None };
+    assert_eq!(ground(&format!("[contact]\nmu = 0.5\n[ground]\n{BALL}")), of([1e4, 100.0, 100.0, 0.5]));
+    assert_eq!(Ground::default(), of([1e4, 100.0, 100.0, 0.8]));
+    let soft = "[contact]\nmodel = \"penalty\"\nke = 1\nkd = 2\nkf = 3\n";
+    assert_eq!(ground(&format!("{soft}[ground]\nkd = 7\n{DUST}")), of([1.0, 7.0, 3.0, 0.8]));
+    let ice = "[[materials]]\nname = \"ice\"\nmu = 0.1\nke = 9\n";
+    let wanted = Ground { material: Some(0), ..of([9.0, 2.0, 3.0, 0.1]) };
+    assert_eq!(ground(&format!("{soft}{ice}[ground]\nmaterial = \"ice\"\n{DUST}")), wanted);
+    let own = "[ground]\nheight = 1\nke = 4\nkd = 5\nkf = 6\nmu = 7\n";
+    let wanted = Ground { height: 1.0, ..of([4.0, 5.0, 6.0, 7.0]) };
+    for with in ["", "[contact]\n", soft] {
+        assert_eq!(ground(&format!("{with}{own}{DUST}")), wanted);
+    }
+    let scene = parse(&format!("[contact]\n{own}{BALL}"));
+    close(scene.touch_of_ground(&wanted), [7.0, 0.0, 4.0, 5.0, 6.0]);
+}
+
+#[test]
+fn a_model_that_nothing_needs_is_doubtful() {
+    let warned = |text: &str| {
+        let warnings = parse(text).warnings;
+        let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert!(texts.len() <= 1, "{texts:?}");
+        texts.first().is_some_and(|text| text.contains(":4:2: contact: there is nothing that could touch"))
+    };
+    let two = BALL.replace("position = [0, 0, 1]", "positions = [[0, 0, 1], [1, 0, 1]]");
+    let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
+    let soft = "[contact]\nmodel = \"penalty\"\n";
+    assert!(warned(&format!("[contact]\n{BALL}")));
+    assert!(warned(&format!("[contact]\n{DUST}{plane}")));
+    assert!(warned(&format!("[contact]\n{BALL}{plane}collides = false\n")));
+    assert!(warned(&format!("[contact]\n[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}")));
+    assert!(warned(&format!("[contact]\n[ground]\n{}", BALL.replace("mass", "collides = false\nmass"))));
+    assert!(!warned(&format!("[contact]\n{BALL}{plane}")));
+    assert!(!warned(&format!("[contact]\n[ground]\n{BALL}")));
+    assert!(!warned(&format!("[contact]\nself_collision = false\n{two}")));
+    assert!(!warned(&format!("[contact]\n{BALL}{}", BALL.replace("ball", "other"))));
+    assert!(!warned(&format!("{soft}[ground]\n{DUST}")));
+    assert!(!warned(BALL));
+    let shape = |body: &str| format!("[[robots.shapes]]\nbody = \"{body}\"\nshape = {{ sphere = 1 }}\n");
+    let arm = format!("[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n{}{}", shape("base"), shape("lower"));
+    assert!(!warned(&format!("[contact]\n{arm}")));
+    assert!(warned(&format!("[contact]\nself_collision = false\n{arm}")));
+    let with_floor = "[[robots.shapes]]\nshape = { box = [1, 1, 1] }\n";
+    assert!(!warned(&format!("[contact]\nself_collision = false\n{arm}{with_floor}")));
+}
+
+/// The example of docs/scenes.md, from its file and as it says that code has it.
+#[test]
+fn the_example_of_the_docs() {
+    let page = include_str!("../../../docs/scenes.md");
+    let start = page.find("```toml\n[contact]").expect("the example is there") + "```toml\n".len();
+    let end = start + page[start..].find("```").expect("it has an end");
+    let scene = parse(&page[start..end]);
+    assert_eq!(scene.contact, Some(Contact { mu: 0.7, ..Contact::default() }));
+    assert_eq!(scene.materials, [Material::new("rubber", 1.1).restitution(0.6)]);
+    assert_eq!(scene.ground, Some(Ground { mu: 0.7, ..Ground::default() }));
+    assert_eq!(scene.shapes, [Shape::new(Geometry::Box { half_sides: [0.5, 0.5, 0.1] }).named("step")]);
+    let ball = Shape::new(Geometry::Sphere { radius: 0.1 }).made_of(0).around(0, [0.0; 3]);
+    assert_eq!(scene.robots[0].shapes, [ball]);
+}
+
+/// A link is followed before it is checked where a file is.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_of_the_folder_are_not_followed() {
+    use std::fs;
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("links");
+    let inner = folder.join("inner");
+    fs::create_dir_all(&inner).expect("there is room");
+    fs::copy("tests/good/hill.obj", folder.join("hill.obj")).expect("there is room");
+    fs::copy("tests/good/terrain.csv", folder.join("terrain.csv")).expect("there is room");
+    for file in ["hill.obj", "terrain.csv"] {
+        let link = inner.join(file);
+        if fs::symlink_metadata(&link).is_err() {
+            std::os::unix::fs::symlink(folder.join(file), &link).expect("there is room");
+        }
+    }
+    let read = |folder: &std::path::Path, shape: &str| {
+        let text = format!(
+            "[simulation]\ndt = 0.01\nsteps = 2\n{BALL}[[shapes]]\nname = \"hill\"\nshape = {{ {shape} }}\n"
+        );
+        Scene::parse(&text, folder.join("scene.toml"))
+    };
+    for shape in ["mesh = \"hill.obj\"", "heights = { file = \"terrain.csv\", step = [1, 1] }"] {
+        assert!(read(&folder, shape).is_ok(), "{shape}");
+        let error = read(&inner, shape).expect_err("it is outside");
+        assert!(error.what.contains("is outside the folder of the scene"), "{error}");
+        assert_eq!(error.fix, "move it there");
+    }
+}
+
+fn in_code() -> Scene {
+    Scene {
+        particles: vec![Particles::single("dust", [0.0; 3], 1.0)],
+        contact: Some(Contact::default()),
+        materials: vec![Material::new("rubber", 1.0).restitution(0.5), Material::new("ice", 0.1)],
+        material_pairs: vec![MaterialPair { between: [0, 1], ..MaterialPair::default() }],
+        ground: Some(Ground { material: Some(1), ..Ground::default() }),
+        shapes: vec![
+            Shape::new(Geometry::Plane).named("wall").made_of(0),
+            Shape::new(Geometry::Heights(
+                Heights::new(&[vec![0.0, 1.0], vec![0.0, 1.0]], [1.0, 1.0]).expect("a good grid"),
+            ))
+            .named("slope"),
+        ],
+        ..Scene::default()
+    }
+}
+
+/// A change that makes a scene wrong, and where the error is.
+type Change = (fn(&mut Scene), &'static str);
+
+fn hard(scene: &mut Scene) -> &mut Complementarity {
+    match scene.contact.as_mut().map(|contact| &mut contact.model) {
+        Some(ContactModel::Complementarity(it)) => it,
+        Some(ContactModel::Penalty(_)) | None => panic!("the scene has hard contact"),
+    }
+}
+
+fn heights(scene: &mut Scene) -> &mut Heights {
+    match &mut scene.shapes[1].geometry {
+        Geometry::Heights(it) => it,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_field_is_checked() {
+    let changes: &[Change] = &[
+        (|s| s.contact = Some(Contact { mu: -0.1, ..Contact::default() }), "contact.mu"),
+        (|s| s.contact = Some(Contact { mu: f64::NAN, ..Contact::default() }), "contact.mu"),
+        (|s| s.contact = Some(Contact { restitution: 1.1, ..Contact::default() }), "contact.restitution"),
+        (|s| s.contact = Some(Contact::penalty(-1.0, 0.0, 0.0)), "contact.ke"),
+        (|s| s.contact = Some(Contact::penalty(0.0, -1.0, 0.0)), "contact.kd"),
+        (|s| s.contact = Some(Contact::penalty(0.0, 0.0, -1.0)), "contact.kf"),
+        (|s| hard(s).iterations = 0, "contact.iterations"),
+        (|s| hard(s).fixed_iterations = Some(0), "contact.fixed_iterations"),
+        (|s| hard(s).fixed_iterations = Some(5), "contact.fixed_iterations"),
+        (|s| hard(s).tolerance = 0.0, "contact.tolerance"),
+        (|s| hard(s).stabilisation = 1.5, "contact.stabilisation"),
+        (|s| hard(s).stabilisation = -0.5, "contact.stabilisation"),
+        (|s| hard(s).regularisation = -1e-9, "contact.regularisation"),
+        (|s| hard(s).margin = -0.01, "contact.margin"),
+        (|s| s.simulation.integrator = Integrator::RungeKutta4, "simulation.integrator"),
+        (|s| s.materials[1].name = "rubber".into(), "materials[1].name"),
+        (|s| s.materials[1].name = "dust".into(), "materials[1].name"),
+        (|s| s.materials[1].name = "contact".into(), "materials[1].name"),
+        (|s| s.materials[1].surface.mu = Some(-1.0), "materials[1].mu"),
+        (|s| s.materials[1].surface.restitution = Some(2.0), "materials[1].restitution"),
+        (|s| s.materials[1].surface.ke = Some(-1.0), "materials[1].ke"),
+        (|s| s.materials[1].surface.kd = Some(-1.0), "materials[1].kd"),
+        (|s| s.materials[1].surface.kf = Some(f64::NAN), "materials[1].kf"),
+        (|s| s.material_pairs[0].between = [0, 2], "material_pairs[0].between"),
+        (|s| s.material_pairs[0].surface.mu = Some(-1.0), "material_pairs[0].mu"),
+        (
+            |s| s.material_pairs.push(MaterialPair { between: [1, 0], ..MaterialPair::default() }),
+            "material_pairs[1].between",
+        ),
+        (|s| s.ground.iter_mut().for_each(|ground| ground.material = Some(2)), "ground.material"),
+        (|s| s.shapes[0].name = String::new(), "shapes[0].name"),
+        (|s| s.shapes[0].name = "ice".into(), "shapes[0].name"),
+        (|s| s.shapes[0].body = Some(0), "shapes[0].body"),
+        (|s| s.shapes[0].material = Some(2), "shapes[0].material"),
+        (|s| s.shapes[0].friction = Some([-1.0, 0.0, 0.0]), "shapes[0].friction[0]"),
+        (|s| s.shapes[0].placement.orientation = [0.0; 4], "shapes[0].position"),
+        (|s| s.shapes[0].geometry = Geometry::Sphere { radius: 0.0 }, "shapes[0].shape"),
+        (
+            |s| {
+                let file = "hill.obj".into();
+                s.shapes[0].geometry = Geometry::Mesh(MeshShape { file, scale: [1.0; 3], triangles: None });
+            },
+            "shapes[0].shape.mesh",
+        ),
+        (|s| heights(s).step = [1.0, 0.0], "shapes[1].shape.heights.step[1]"),
+        (|s| heights(s).count = [2, 3], "shapes[1].shape.heights.values"),
+        (|s| heights(s).count = [4, 1], "shapes[1].shape.heights.values"),
+        (
+            |s| heights(s).values = Arc::new(vec![0.0, f64::NAN, 0.0, 0.0]),
+            "shapes[1].shape.heights.values[1]",
+        ),
+        (
+            |s| {
+                let ball = Robot::loose_body(
+                    "ball",
+                    Placement::default(),
+                    Inertial { mass: 1.0, inertia: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0], center: [0.0; 3] },
+                );
+                s.robots.push(ball.shaped(&Shape::new(Geometry::Sphere { radius: 1.0 }).made_of(2)));
+            },
+            "bodies[0].shapes[0].material",
+        ),
+    ];
+    assert_eq!(in_code().check(), Ok(()));
+    for (at, (change, path)) in changes.iter().enumerate() {
+        let mut scene = in_code();
+        change(&mut scene);
+        let invalid = scene.check().expect_err(&format!("change {at}, of {path}"));
+        assert_eq!(invalid.path, *path, "{invalid}");
+        assert!(!invalid.fix.is_empty(), "{invalid}");
+    }
+    let mut scene = in_code();
+    scene.contact = None;
+    scene.materials[1].name = "contact".into();
+    assert_eq!(scene.check(), Ok(()), "the name is free where there is no such section");
+    let mut scene = in_code();
+    scene.contact = Some(Contact::penalty(1.0, 1.0, 1.0));
+    scene.simulation.integrator = Integrator::RungeKutta4;
+    assert_eq!(scene.check(), Ok(()), "springs and dampers are forces like others");
+}

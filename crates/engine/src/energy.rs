@@ -36,7 +36,7 @@ impl Energy {
         let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
         let (mut potentials, mut kinetic) = (Vec::new(), None);
         if let Some(v) = inputs.v.particles {
-            let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+            let mut dynamics = Dynamics::new(&mut p, model, &inputs, 1.0)?;
             let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
             for force in model.forces() {
                 potentials.extend(force.energy(&mut site)?);

@@ -65,6 +65,29 @@ pub enum Error {
         /// Its body.
         body: String,
     },
+    /// Impulses of contacts that have not been found well enough to be differentiated.
+    #[error(
+        "step {step}{}: the impulses of contacts have a residual of {residual:.1e}, and their derivative is right below {largest:.1e}; \
+         allow more `iterations`, take a smaller `dt`, or a larger `regularisation`", in_world(.world)
+    )]
+    ContactNotSolved {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// How far they are from their law.
+        residual: f64,
+        /// How far they may be.
+        largest: f64,
+    },
+    /// A shape that cannot touch anything.
+    #[error("the shape `{name}` cannot touch anything: {why}")]
+    Shape {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
     /// A part of a robot that is not there.
     #[error("the robot has no {what} `{name}`; there are: {known}")]
     NoSuchPart {
@@ -182,6 +205,7 @@ impl Error {
         match self {
             Error::NotFinite { .. }
             | Error::NotConverged { .. }
+            | Error::ContactNotSolved { .. }
             | Error::Singular { .. }
             | Error::OffLattice { .. }
             | Error::GradientNotFinite { .. } => true,
@@ -194,6 +218,7 @@ impl Error {
             | Error::Access(_)
             | Error::Scheme { .. }
             | Error::NoSuchPart { .. }
+            | Error::Shape { .. }
             | Error::Inconsistent { .. }
             | Error::Reversible(_)
             | Error::Budget { .. }

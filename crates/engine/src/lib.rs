@@ -1,6 +1,7 @@
 //! The engine of Pullback: model, state, step, rollout, each with its pullback.
 
 pub mod articulated;
+mod contact;
 mod energy;
 mod error;
 pub mod force;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pullback_scene::Scene;
 
 use crate::articulated::{Manifold, Robot};
+use crate::contact::Contacts;
 use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
@@ -29,6 +30,7 @@ struct Inner {
     params: Arc<Layout>,
     forces: Vec<Arc<dyn Force>>,
     constraints: Vec<Arc<dyn Constraint>>,
+    contact: Option<Arc<Contacts>>,
     /// The controls that the scene gives: one row for all steps, or one for each.
     controls: Vec<Vec<f64>>,
 }
@@ -85,6 +87,7 @@ impl Model {
             params: Layout::new(if mass.is_empty() { Vec::new() } else { vec![mass] }),
             forces: Vec::new(),
             constraints,
+            contact: None,
             controls: controls(scene),
         };
         for force in forces(scene) {
@@ -98,6 +101,10 @@ impl Model {
                 // Pushes: a force and a torque on each body.
                 row.extend(vec![0.0; 6 * robot.description().pushed.len()]);
             }
+        }
+        if let Some((contact, params)) = Contacts::new(scene, &inner.robots)? {
+            inner.params = extended(&inner.params, params)?;
+            inner.contact = Some(Arc::new(contact));
         }
         Ok(Model { inner: Arc::new(inner) })
     }
@@ -191,6 +198,11 @@ impl Model {
 
     pub(crate) fn forces(&self) -> &[Arc<dyn Force>] {
         &self.inner.forces
+    }
+
+    /// How shapes touch, if any do.
+    pub(crate) fn contact(&self) -> Option<&Contacts> {
+        self.inner.contact.as_deref()
     }
 
     pub(crate) fn constraints(&self) -> &[Arc<dyn Constraint>] {

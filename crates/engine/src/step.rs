@@ -85,6 +85,8 @@ pub(crate) struct Io {
     pub prepared: Vec<(BufferUse, usize)>,
     /// What an implicit step solves for, and what must vanish then.
     pub implicit: Option<Arc<Unknown>>,
+    /// How far the impulses of contacts are from their law.
+    pub residuals: Vec<Buffer<f64>>,
 }
 
 impl Io {
@@ -119,6 +121,9 @@ impl Step {
     /// Lays out the step of a model.
     pub fn new(model: &Model, scheme: Scheme) -> Result<Step, Error> {
         scheme.check()?;
+        if let Some(contact) = model.contact() {
+            contact.check(&scheme)?;
+        }
         if let Integrator::ImplicitMidpoint | Integrator::BackwardEuler = scheme.integrator {
             let freedoms = |robot: &Robot| robot.tree().velocities();
             if model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT) {
@@ -272,8 +277,10 @@ pub(crate) fn declare_all(
 fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Error> {
     let mut p = Program::builder();
     let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model);
-    let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+    let mut dynamics = Dynamics::new(&mut p, model, &inputs, scheme.part())?;
     let integrate::Next { x, v, implicit } = integrate::advance(&mut dynamics, scheme, back)?;
+    let residuals = std::mem::take(&mut dynamics.residuals);
+    residuals.iter().for_each(|&residual| p.output(residual));
     let next = [x.uses(&p), v.uses(&p)].concat();
     for (now, next) in [(&inputs.x, &x), (&inputs.v, &v)] {
         if let (Some(now), Some(next)) = (now.particles, next.particles) {
@@ -286,7 +293,7 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
         residual.robots.iter().for_each(|&r| p.output(r));
         Arc::new(Unknown { z: z.uses(&p), residual: residual.uses(&p), position_per_velocity })
     });
-    let io = Io { time: inputs.time, state, next, control, params, prepared, implicit };
+    let io = Io { time: inputs.time, state, next, control, params, prepared, implicit, residuals };
     Ok((p.finish()?, io))
 }
 
@@ -301,7 +308,7 @@ fn reversible(model: &Model) -> Result<(), Error> {
     let depends = |force: Option<&dyn Force>| -> Result<bool, Error> {
         let mut p = Program::builder();
         let Declared { inputs, .. } = Declared::new(&mut p, model);
-        let mut dynamics = Dynamics::new(&mut p, model, &inputs)?;
+        let mut dynamics = Dynamics::new(&mut p, model, &inputs, 1.0)?;
         let acts = match force {
             Some(force) => force.force(&mut dynamics.site(&inputs.x, &inputs.v, 0.0))?,
             None => {
@@ -358,11 +365,20 @@ pub(crate) struct Dynamics<'a> {
     pub model: &'a Model,
     pub inputs: &'a Inputs,
     pub evaluations: usize,
+    /// The length of a part of a step [s].
+    pub h: f64,
+    /// How far the impulses of contacts are from their law.
+    pub residuals: Vec<Buffer<f64>>,
 }
 
 impl<'a> Dynamics<'a> {
-    pub fn new(program: &'a mut Builder, model: &'a Model, inputs: &'a Inputs) -> Result<Self, Error> {
-        Ok(Dynamics { program, model, inputs, evaluations: 0 })
+    pub fn new(
+        program: &'a mut Builder,
+        model: &'a Model,
+        inputs: &'a Inputs,
+        h: f64,
+    ) -> Result<Self, Error> {
+        Ok(Dynamics { program, model, inputs, evaluations: 0, h, residuals: Vec::new() })
     }
 
     /// A place to evaluate forces at.
@@ -382,10 +398,10 @@ impl<'a> Dynamics<'a> {
             None => None,
         };
         self.evaluations += usize::from(particles.is_none());
-        let mut robots = Vec::new();
+        let evaluation = self.evaluations;
+        let name = move |what: &str| format!("{what} {evaluation}");
+        let mut parts = Vec::new();
         for (r, robot) in self.model.robots().iter().enumerate() {
-            let evaluation = self.evaluations;
-            let name = move |what: &str| format!("{what} {evaluation}");
             let slots = (
                 &Slots { what: "param", slots: &self.inputs.params },
                 &Slots { what: "control", slots: &self.inputs.controls },
@@ -393,8 +409,19 @@ impl<'a> Dynamics<'a> {
             let gravity = self.inputs.param::<Vec3>("gravity")?;
             let prepared = &self.inputs.robots[r];
             let at = (x.robots[r], v.robots[r]);
-            robots.push(robot.acceleration(self.program, &name, slots, prepared, gravity, at)?);
+            parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
         }
+        let robots = match self.model.contact() {
+            Some(contact) => {
+                let out = contact.add(self.program, &name, self.inputs, parts, self.h)?;
+                self.residuals.push(out.residual);
+                out.accelerations
+            }
+            None => {
+                let robots = self.model.robots().iter().zip(parts);
+                robots.map(|(robot, part)| robot.acceleration(self.program, &name, part)).collect()
+            }
+        };
         Ok(Bundle { particles, robots })
     }
 

@@ -93,6 +93,8 @@ pub struct Stepper<S: Parts> {
     carries: bool,
     /// The cotangent of one world's control.
     control: Vec<S>,
+    /// Of contacts that have a derivative.
+    largest_residual: f64,
 }
 
 impl<S: Parts> Stepper<S> {
@@ -142,6 +144,10 @@ impl<S: Parts> Stepper<S> {
             holds: None,
             carries: true,
             control: vec![S::default(); control_len],
+            largest_residual: step
+                .model()
+                .contact()
+                .map_or(0.0, |contact| contact.largest_residual(S::EPSILON)),
         }
     }
 
@@ -320,6 +326,7 @@ impl<S: Parts> Stepper<S> {
 
     /// Pulls back through the part of a step whose values the workspace holds.
     fn pull_part(&mut self, step: usize, state_bar: &mut [S], control_bar: &mut [S]) -> Result<(), Error> {
+        self.check_residuals(step)?;
         for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
             for (next, range) in ranges(&self.io.next) {
                 self.workspace.seed_numbers(world, next, &bars[range])?;
@@ -344,6 +351,23 @@ impl<S: Parts> Stepper<S> {
         }
         if !state_bar.iter().all(|x| x.is_finite()) {
             return Err(self.not_finite(step, true));
+        }
+        Ok(())
+    }
+
+    /// Contacts have a derivative where their law holds.
+    fn check_residuals(&self, step: usize) -> Result<(), Error> {
+        for &buffer in &self.io.residuals {
+            for world in 0..self.worlds {
+                let mut residual = [S::default()];
+                self.workspace.read_numbers_into(world, buffer, &mut residual)?;
+                let found = residual[0].value();
+                if found.is_nan() || found > self.largest_residual {
+                    let world = (self.worlds > 1).then_some(world);
+                    let largest = self.largest_residual;
+                    return Err(Error::ContactNotSolved { step, world, residual: found, largest });
+                }
+            }
         }
         Ok(())
     }

@@ -326,7 +326,7 @@ fn chain_gradient_by_all_stiffnesses_and_masses() {
 ///
 /// The penalty model rubs with min(mu n, kf |v|): it decelerates with mu g like Coulomb's law down to the speed mu m g/kf, and
 /// then like a damper, so that it comes further than v0²/(2 mu g) by mu m² g/(2 kf²).
-const SLIDE: Ground = Ground { height: 0.0, ke: 2e4, kd: 50.0, kf: 10.0, mu: 0.3 };
+const SLIDE: Ground = Ground { height: 0.0, ke: 2e4, kd: 50.0, kf: 10.0, mu: 0.3, material: None };
 
 fn slide(gravity: [f64; 3], speed: f64, mu: f64) -> Model {
     let depth = -gravity[2] / SLIDE.ke;

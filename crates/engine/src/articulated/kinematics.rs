@@ -190,6 +190,6 @@ pub(crate) fn spread<L: Lane>(tree: &Tree, axes: &[Motion<L>], x: &[L], motions:
 
 /// Zero of any kind of value.
 #[inline(always)]
-pub(crate) fn zero<L: Lane, T: Local<L>>() -> T {
+pub(crate) fn zero<L: Real, T: Local<L>>() -> T {
     T::zero()
 }

@@ -243,6 +243,11 @@ impl Tree {
         &self.ancestors[self.row(self.last_dof(node) as usize)]
     }
 
+    /// Does a joint move a body?
+    pub(crate) fn moves(&self, body: usize) -> bool {
+        self.node_of_body[body] != WORLD
+    }
+
     /// The root that a node hangs from.
     pub(crate) fn root(&self, node: usize) -> usize {
         let mut node = node;

@@ -13,6 +13,7 @@ use super::prepare::{Given, Prepare, Prepared};
 use super::push::Pushes;
 use super::tree::{Dof, Node, WORLD};
 use super::{Algorithm, ForwardDynamics, Inputs, Robot, log_cholesky};
+use crate::contact::Part;
 use crate::error::Error;
 use crate::force::{AnyNumber, Number, Slot};
 
@@ -49,8 +50,8 @@ impl Robot {
         Ok(Masses { mass, center, inertia, products })
     }
 
-    /// Adds its accelerations at positions `q` and velocities `v`; `name` makes names that no other evaluation has.
-    pub(crate) fn acceleration(
+    /// Adds what acts on it at positions `q` and velocities `v`; `name` makes names that no other evaluation has.
+    pub(crate) fn acted_on(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
@@ -58,7 +59,7 @@ impl Robot {
         prepared: &Prepared,
         gravity: Buffer<Vec3>,
         (q, v): (Buffer<f64>, Buffer<f64>),
-    ) -> Result<Buffer<f64>, Error> {
+    ) -> Result<Part, Error> {
         let d = &self.description;
         let (params, controls) = slots;
         let mut pushes = None;
@@ -81,8 +82,18 @@ impl Robot {
             armature: params.get(d, "armature")?,
             gravity,
         };
-        let name = name(&format!("{} acceleration", d.name));
-        Ok(ForwardDynamics::add(p, &name, (&self.tree, Algorithm::Fastest), inputs, (tau, pushes)))
+        Ok(Part { tree: self.tree.clone(), inputs, tau, pushes })
+    }
+
+    /// Adds its accelerations.
+    pub(crate) fn acceleration(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        on: Part,
+    ) -> Buffer<f64> {
+        let name = name(&format!("{} acceleration", self.description.name));
+        ForwardDynamics::add(p, &name, (&on.tree, Algorithm::Fastest), on.inputs, (on.tau, on.pushes))
     }
 
     fn joint_forces(

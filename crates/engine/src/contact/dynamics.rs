@@ -160,7 +160,9 @@ impl ContactDynamics {
         let way = sides.map(|side| parts[side.robot].tree.way(side.node).len()).max().unwrap_or(0);
         let found = Found::<f64>::numbers(contacts.capacity, way);
         let memory = p.memory(&name("contact, kept"), starts[parts.len()] + found);
-        let of = |(r, part): (usize, &Part)| p.computed(&name(&format!("acceleration of robot {r}")), part.tree.velocities());
+        let of = |(r, part): (usize, &Part)| {
+            p.computed(&name(&format!("acceleration of robot {r}")), part.tree.velocities())
+        };
         let accelerations = parts.iter().enumerate().map(of).collect();
         let out = Outcome {
             accelerations,
@@ -169,8 +171,17 @@ impl ContactDynamics {
         };
         let roots = parts.iter().map(|part| (0..part.tree.nodes.len()).map(|n| part.tree.root(n)).collect());
         let roots = roots.collect();
-        let operation =
-            ContactDynamics { parts, starts, pairs, roots, contacts, settings, out: out.clone(), way, memory };
+        let operation = ContactDynamics {
+            parts,
+            starts,
+            pairs,
+            roots,
+            contacts,
+            settings,
+            out: out.clone(),
+            way,
+            memory,
+        };
         p.operation(operation);
         out
     }
@@ -189,7 +200,14 @@ impl ContactDynamics {
 
     /// Frames, arms, rows and free velocities of all contacts.
     #[inline(always)]
-    fn find<L: Lane>(&self, world: &World<'_, L>, n: usize, robots: &mut [L], found: &mut Found<'_, L>, rates: &mut [L]) {
+    fn find<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        n: usize,
+        robots: &mut [L],
+        found: &mut Found<'_, L>,
+        rates: &mut [L],
+    ) {
         let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
         for c in 0..n {
             found.frames[c] = frame(normals.get(c));
@@ -207,7 +225,7 @@ impl ContactDynamics {
                     let root = self.roots[r][side.node];
                     let arm = points.get(c) - origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
                     found.arms[s][c] = arm;
-                    let (way, _) = self.row(side, &[], 0);
+                    let way = part.tree.way(side.node);
                     let y = &mut found.y[s][c * self.way..(c + 1) * self.way];
                     let at = (found.frames[c], arm, SIGNS[s]);
                     found.free[c] =
@@ -289,19 +307,20 @@ impl Operation for ContactDynamics {
         "contact dynamics".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        let mut reads = self.contacts.reads();
+        let mut reads = self.contacts.uses();
         for part in &self.parts {
             reads.extend(part.inputs.reads());
             reads.push(part.tau.into());
             reads.extend(part.pushes.iter().flat_map(Pushes::reads));
         }
         // Gravity is the same for all robots, and named once.
-        let mut named = Vec::new();
-        reads.retain(|read| !named.iter().any(|known: &BufferUse| known.same(read)) && {
-            named.push(*read);
-            true
-        });
-        reads
+        let mut named: Vec<BufferUse> = Vec::new();
+        for read in reads {
+            if !named.iter().any(|known| known.is(read)) {
+                named.push(read);
+            }
+        }
+        named
     }
     fn writes(&self) -> Vec<BufferUse> {
         let accelerations = self.out.accelerations.iter().map(|a| BufferUse::from(*a));
@@ -378,8 +397,8 @@ impl Operation for ContactDynamics {
         let n = self.contacts.count(world);
         let found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
-        let mut frame_bars = carve::<Mat3, L>(&mut scratch, capacity);
-        let mut point_bars = carve::<Vec3, L>(&mut scratch, capacity);
+        let frame_bars = carve::<Mat3, L>(&mut scratch, capacity);
+        let point_bars = carve::<Vec3, L>(&mut scratch, capacity);
         let w_bars = carve::<Vec3, L>(&mut scratch, capacity);
         let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
         let halves = carve::<f64, L>(&mut scratch, halves);
@@ -446,7 +465,8 @@ impl Operation for ContactDynamics {
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
         for c in 0..n {
             points.add(c, point_bars[c]);
-            normals.add(c, frame::pullback(world.get(self.contacts.normal, c), frame_bars[c]));
+            let (bar,) = frame::pullback(world.get(self.contacts.normal, c), frame_bars[c]);
+            normals.add(c, bar);
         }
     }
 }
@@ -536,12 +556,9 @@ impl ContactDynamics {
         let contacts = &self.contacts;
         let Equations { a, matrix, mu, rho, step, .. } = equations;
         let problem = Problem { n, a, b: found.free, mu, rho };
-        let law = |c: usize| {
-            let w = problem.velocity(c, found.impulses);
-            self.settings.solver.cone.law(found.impulses[c], w, problem.mu[c], problem.rho[c])
-        };
         for c in 0..n {
-            newton_row(n, c, &law(c), problem.a, matrix);
+            let law = self.settings.solver.law(&problem, c, found.impulses);
+            newton_row(n, c, &law, problem.a, matrix);
             step[c] = w_bars[c];
         }
         blocks::factorise(n, matrix);
@@ -552,7 +569,7 @@ impl ContactDynamics {
         let restitutions = world.values(contacts.restitution);
         let impulse_bars = world.bars(self.out.impulses);
         for c in 0..n {
-            let at = law(c);
+            let at = self.settings.solver.law(&problem, c, found.impulses);
             w_bars[c] = -transpose_times(at.by_w, step[c]);
             world.bars(contacts.mu).add(c, -dot(at.by_mu, step[c]));
             frame_bars[c] = outer(impulse_bars.get(c), found.impulses[c]);

@@ -78,7 +78,8 @@ impl Cone {
                 }
             }
             Cone::Box => {
-                let (first, second) = (bounded(p.y, w.y, q[0], (mu, s, rho)), bounded(p.z, w.z, q[1], (mu, s, rho)));
+                let (first, second) =
+                    (bounded(p.y, w.y, q[0], (mu, s, rho)), bounded(p.z, w.z, q[1], (mu, s, rho)));
                 Law {
                     residual: vec3(sticks.residual.x, first.residual, second.residual),
                     by_p: mat3(

@@ -33,15 +33,6 @@ pub(crate) fn force_at<R: Real>(force: Vec3<R>, arm: Vec3<R>) -> Force<R> {
     Force { torque: cross(arm, force), force }
 }
 
-/// A factorised mass matrix.
-#[derive(Clone, Copy)]
-pub(crate) struct Factors<'a, L> {
-    /// Entries of L along branches.
-    pub l: &'a [L],
-    /// D⁻¹.
-    pub inverse: &'a [L],
-}
-
 /// Rows of one side: Jᵀ in the contact's frame becomes Y, an entry for each degree of freedom on the way. Returns J x, with
 /// rates x of degrees of freedom.
 #[inline(always)]

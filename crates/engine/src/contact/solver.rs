@@ -5,7 +5,7 @@
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
-use pullback_kernel::scalar::Mask;
+use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
 use super::law::{Cone, Law, choose};
@@ -89,7 +89,7 @@ impl Solver {
     /// Solves for p, which holds a first guess; the residual that is left, relative to the impulses.
     #[inline(always)]
     pub fn solve<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
-        let tolerance = L::from_f64(self.tolerance);
+        let tolerance = self.tolerance::<L>();
         let mut residual = L::from_f64(1.0);
         if self.newton {
             residual = self.newton(problem, p, work);
@@ -106,6 +106,18 @@ impl Solver {
             self.tangents(problem, p, work);
         }
         residual
+    }
+
+    /// What the numbers can tell apart, at best.
+    #[inline(always)]
+    fn tolerance<L: Lane>(&self) -> L {
+        L::from_f64(self.tolerance.max(64.0 * L::Float::EPSILON))
+    }
+
+    /// The law of one contact.
+    #[inline(always)]
+    pub fn law<L: Lane>(&self, problem: &Problem<'_, L>, i: usize, p: &[Vec3<L>]) -> Law<L> {
+        self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
     }
 
     /// One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
@@ -125,7 +137,7 @@ impl Solver {
         let n = problem.n;
         let mut most = L::from_f64(0.0);
         for i in 0..n {
-            let law = self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i]);
+            let law = self.law(problem, i, p);
             most = most.max(largest(law.residual));
             work.step[i] = law.residual;
             newton_row(n, i, &law, problem.a, work.matrix);
@@ -138,8 +150,7 @@ impl Solver {
     pub fn residual<L: Lane>(&self, problem: &Problem<'_, L>, p: &[Vec3<L>]) -> L {
         let mut most = L::from_f64(0.0);
         for i in 0..problem.n {
-            let w = problem.velocity(i, p);
-            most = most.max(largest(self.cone.law(p[i], w, problem.mu[i], problem.rho[i]).residual));
+            most = most.max(largest(self.law(problem, i, p).residual));
         }
         most / problem.scale(p)
     }
@@ -148,7 +159,7 @@ impl Solver {
     #[inline(always)]
     fn newton<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
         let n = problem.n;
-        let tolerance = L::from_f64(self.tolerance);
+        let tolerance = self.tolerance::<L>();
         let mut least = L::from_f64(f64::INFINITY);
         for _ in 0..STEPS {
             let most = self.linearise(problem, p, work);

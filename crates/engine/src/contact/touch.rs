@@ -5,11 +5,17 @@ use std::sync::Arc;
 
 use pullback_geometry::{Contact, Feature, Kind, Pair};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
+use pullback_kernel::program::{
+    BufferUse, Builder, Lane, Memory, Operation, World, carve, elements, elements_mut,
+};
 use pullback_kernel::scalar::Mask;
+use pullback_kernel::{numbers, numbers_mut};
 
+use super::place::{At, Place};
 use crate::articulated::bodies::Moving;
 use crate::articulated::kinematics::{no_motion, zero};
+use crate::error::Error;
+use crate::force::Inputs;
 
 /// What touches, as numbers of a program: contact `c` of a world is there if its pair is not below 0.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +53,7 @@ impl Contacts {
     pub fn count<L: Lane>(&self, world: &World<'_, L>) -> usize {
         let pairs = world.values(self.pair);
         let mut count = 0;
-        while count < self.capacity && pairs.get(count).value(0) >= 0.0 {
+        while count < self.capacity && pairs.get(count).value_in(0) >= 0.0 {
             count += 1;
         }
         count
@@ -56,19 +62,38 @@ impl Contacts {
     /// The pair of a contact.
     #[inline(always)]
     pub fn pair<L: Lane>(&self, world: &World<'_, L>, contact: usize) -> usize {
-        world.values(self.pair).get(contact).value(0) as usize
+        world.values(self.pair).get(contact).value_in(0) as usize
     }
+}
+
+/// What a shape is fixed to.
+#[derive(Clone, Debug)]
+pub(crate) enum Pinned {
+    World,
+    /// The world, at a height.
+    Ground(Place),
+    /// A robot and its body.
+    Body(usize, usize),
 }
 
 /// A shape of the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
-    /// The robot and the body that it is fixed to; `None`: the world.
-    pub body: Option<(usize, usize)>,
-    /// In the frame of the body.
+    pub on: Pinned,
+    /// In the frame of what it is fixed to.
     pub placement: Pose,
     pub kind: Kind,
-    pub material: usize,
+    /// As it was built.
+    pub sizes: Vec<f64>,
+    /// Where its sizes come from.
+    pub places: Vec<Place>,
+}
+
+/// A number of a pair: its own, or from both shapes.
+#[derive(Clone, Debug)]
+pub(crate) enum Mixed<P = Place> {
+    One(P),
+    Two(P, P),
 }
 
 /// Two shapes that may touch.
@@ -76,6 +101,10 @@ pub(crate) struct Shape {
 pub(crate) struct Near {
     pub shapes: [usize; 2],
     pub pair: Pair,
+    pub mu: Mixed,
+    pub restitution: Mixed,
+    /// The sum of the inverse masses of what they are fixed to [1/kg].
+    pub softness: f64,
 }
 
 /// What it works with: all of the model, fixed.
@@ -94,10 +123,51 @@ pub(crate) struct Given {
     /// Of each robot.
     pub bodies: Vec<Moving>,
     /// The sizes of all shapes, one after the other.
-    pub sizes: Buffer<f64>,
-    /// Of each material.
-    pub mu: Buffer<f64>,
-    pub restitution: Buffer<f64>,
+    pub sizes: Vec<At>,
+    /// Of the ground, if there is one.
+    pub height: Option<At>,
+    /// Friction and restitution of each pair.
+    pub surfaces: Vec<[Mixed<At>; 2]>,
+}
+
+impl Given {
+    /// The numbers of a program that a model's shapes are made of.
+    pub fn new(model: &Touchable, inputs: &Inputs, bodies: Vec<Moving>) -> Result<Given, Error> {
+        let places = model.shapes.iter().flat_map(|shape| &shape.places);
+        let sizes = places.map(|place| place.find(inputs)).collect::<Result<_, _>>()?;
+        let mut height = None;
+        for shape in &model.shapes {
+            if let Pinned::Ground(place) = &shape.on {
+                height = Some(place.find(inputs)?);
+            }
+        }
+        let mixed = |mixed: &Mixed| -> Result<Mixed<At>, Error> {
+            Ok(match mixed {
+                Mixed::One(place) => Mixed::One(place.find(inputs)?),
+                Mixed::Two(a, b) => Mixed::Two(a.find(inputs)?, b.find(inputs)?),
+            })
+        };
+        let of = |near: &Near| Ok([mixed(&near.mu)?, mixed(&near.restitution)?]);
+        let surfaces = model.pairs.iter().map(of).collect::<Result<_, Error>>()?;
+        Ok(Given { bodies, sizes, height, surfaces })
+    }
+
+    /// All buffers of params, each once.
+    fn reads(&self) -> Vec<BufferUse> {
+        let surfaces = self.surfaces.iter().flatten().flat_map(|mixed| match mixed {
+            Mixed::One(at) => vec![at],
+            Mixed::Two(a, b) => vec![a, b],
+        });
+        let params = self.sizes.iter().chain(&self.height).chain(surfaces).filter_map(At::reads);
+        let bodies = self.bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
+        let mut uses: Vec<BufferUse> = Vec::new();
+        for read in bodies.chain(params) {
+            if !uses.iter().any(|known| known.is(read)) {
+                uses.push(read);
+            }
+        }
+        uses
+    }
 }
 
 /// Finds contacts.
@@ -154,7 +224,12 @@ impl<'a, L: Lane> Kept<'a, L> {
 
 impl Touch {
     /// Adds it to a program.
-    pub fn add(p: &mut Builder, name: &dyn Fn(&str) -> String, model: &Arc<Touchable>, given: Given) -> Contacts {
+    pub fn add(
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        model: &Arc<Touchable>,
+        given: Given,
+    ) -> Contacts {
         let capacity = model.capacity;
         let contacts = Contacts {
             capacity,
@@ -185,9 +260,9 @@ impl Touch {
     /// Where a body is and how it moves.
     #[inline(always)]
     fn body<L: Lane>(&self, world: &World<'_, L>, shape: usize) -> (Vec3<L>, Motion<L>) {
-        match self.model.shapes[shape].body {
-            None => (no_motion().linear, no_motion()),
-            Some((r, b)) => {
+        match self.model.shapes[shape].on {
+            Pinned::World | Pinned::Ground(_) => (no_motion().linear, no_motion()),
+            Pinned::Body(r, b) => {
                 let moving = &self.given.bodies[r];
                 (world.values(moving.poses).get(b).position, world.values(moving.motions).get(b))
             }
@@ -199,16 +274,23 @@ impl Touch {
     fn write<L: Lane>(&self, world: &World<'_, L>, c: usize, pair: usize, contact: Contact<L>) {
         let out = &self.contacts;
         let [a, b] = self.model.pairs[pair].shapes;
-        let (mu, restitution) = (world.values(self.given.mu), world.values(self.given.restitution));
-        let (ma, mb) = (self.model.shapes[a].material, self.model.shapes[b].material);
+        let [mu, restitution] = &self.given.surfaces[pair];
         world.values(out.pair).set(c, L::from_f64(pair as f64));
         world.values(out.point).set(c, contact.point);
         world.values(out.normal).set(c, contact.normal);
         world.values(out.gap).set(c, contact.gap);
         let velocity = relative_velocity(self.body(world, a), self.body(world, b), contact.point);
         world.values(out.velocity).set(c, velocity);
-        world.values(out.mu).set(c, mixed_friction(mu.get(ma), mu.get(mb)));
-        world.values(out.restitution).set(c, mixed_restitution(restitution.get(ma), restitution.get(mb)));
+        let mu = match mu {
+            Mixed::One(mu) => mu.get(world),
+            Mixed::Two(a, b) => mixed_friction(a.get(world), b.get(world)),
+        };
+        world.values(out.mu).set(c, mu);
+        let restitution = match restitution {
+            Mixed::One(restitution) => restitution.get(world),
+            Mixed::Two(a, b) => mixed_restitution(a.get(world), b.get(world)),
+        };
+        world.values(out.restitution).set(c, restitution);
     }
 
     /// A contact that is not there: nothing, and the cotangents of nothing.
@@ -226,22 +308,35 @@ impl Touch {
 
     /// The sizes of a shape in one lane, to decide by. Those of a large surface are as it was built: its contacts still
     /// follow the params.
-    fn sizes_of<'a, L: Lane>(&'a self, shape: usize, lane: usize, kept: &Kept<'_, L>, room: &'a mut Room) -> &'a [f64] {
+    fn sizes_of<'a, L: Lane>(
+        &'a self,
+        shape: usize,
+        lane: usize,
+        kept: &Kept<'_, L>,
+        room: &'a mut [f64],
+    ) -> &'a [f64] {
         let sizes = &kept.sizes[self.starts[shape]..self.starts[shape + 1]];
         if sizes.len() > room.len() {
             return &self.model.shapes[shape].sizes;
         }
         for (to, from) in room.iter_mut().zip(sizes) {
-            *to = from.value(lane);
+            *to = from.value_in(lane);
         }
         &room[..sizes.len()]
     }
 
     /// Features that are near in one lane.
-    fn detect<L: Lane>(&self, pair: usize, lane: usize, kept: &Kept<'_, L>, features: &mut [Feature; MOST]) -> usize {
-        let Near { shapes: [a, b], pair } = &self.model.pairs[pair];
+    fn detect<L: Lane>(
+        &self,
+        pair: usize,
+        lane: usize,
+        kept: &Kept<'_, L>,
+        features: &mut [Feature; MOST],
+    ) -> usize {
+        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[pair];
         let (mut of_a, mut of_b) = ([0.0; ROOM], [0.0; ROOM]);
-        let (of_a, of_b) = (self.sizes_of(*a, lane, kept, &mut of_a), self.sizes_of(*b, lane, kept, &mut of_b));
+        let (of_a, of_b) =
+            (self.sizes_of(*a, lane, kept, &mut of_a), self.sizes_of(*b, lane, kept, &mut of_b));
         let (at, bt) = (pose_of(&kept.poses[*a], lane), pose_of(&kept.poses[*b], lane));
         if !self.near((*a, &at, of_a), (*b, &bt, of_b)) {
             return 0;
@@ -270,11 +365,10 @@ impl Touch {
 /// The most contacts of a pair, and the most sizes that are copied to decide by.
 const MOST: usize = 16;
 const ROOM: usize = 768;
-type Room = [f64; ROOM];
 
 /// The pose in one lane.
 fn pose_of<L: Lane>(pose: &Pose<L>, lane: usize) -> Pose {
-    let vector = |v: Vec3<L>| vec3(v.x.value(lane), v.y.value(lane), v.z.value(lane));
+    let vector = |v: Vec3<L>| vec3(v.x.value_in(lane), v.y.value_in(lane), v.z.value_in(lane));
     let r = &pose.rotation;
     Pose { rotation: mat3(vector(r.x), vector(r.y), vector(r.z)), position: vector(pose.position) }
 }
@@ -307,9 +401,7 @@ impl Operation for Touch {
         "contacts".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        let Given { bodies, sizes, mu, restitution } = &self.given;
-        let bodies = bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
-        bodies.chain([(*sizes).into(), (*mu).into(), (*restitution).into()]).collect()
+        self.given.reads()
     }
     fn writes(&self) -> Vec<BufferUse> {
         self.contacts.uses()
@@ -327,16 +419,16 @@ impl Operation for Touch {
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = self.kept(memory);
-        let sizes = world.values(self.given.sizes);
-        for (i, size) in kept.sizes.iter_mut().enumerate() {
-            *size = sizes.get(i);
+        for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
+            *size = at.get(world);
         }
         for (pose, shape) in kept.poses.iter_mut().zip(&self.model.shapes) {
-            let placement = constant_pose(&shape.placement);
-            *pose = match shape.body {
-                None => placement,
-                Some((r, b)) => world.values(self.given.bodies[r].poses).get(b) * placement,
-            };
+            *pose = constant_pose(&shape.placement);
+            match (&shape.on, &self.given.height) {
+                (Pinned::Ground(_), Some(height)) => pose.position.z = height.get(world),
+                (Pinned::World | Pinned::Ground(_), _) => {}
+                (Pinned::Body(r, b), _) => *pose = world.values(self.given.bodies[*r].poses).get(*b) * *pose,
+            }
         }
         let mut c = 0;
         for k in 0..self.model.pairs.len() {
@@ -365,12 +457,18 @@ impl Operation for Touch {
             let bar = self.pull_contact(world, c, k);
             self.pull_shapes(k, c, &kept, bar, (pose_bars, size_bars), rest);
         }
-        let size_out = world.bars(self.given.sizes);
-        for (i, bar) in size_bars.iter().enumerate() {
-            size_out.add(i, *bar);
+        for (bar, at) in size_bars.iter().zip(&self.given.sizes) {
+            at.add(world, *bar);
         }
         for (bar, shape) in pose_bars.iter().zip(&self.model.shapes) {
-            let Some((r, b)) = shape.body else { continue };
+            let (r, b) = match (&shape.on, &self.given.height) {
+                (Pinned::Body(r, b), _) => (*r, *b),
+                (Pinned::Ground(_), Some(height)) => {
+                    height.add(world, bar.position.z);
+                    continue;
+                }
+                (Pinned::World | Pinned::Ground(_), _) => continue,
+            };
             let poses = self.given.bodies[r].poses;
             let placement = constant_pose(&shape.placement);
             let (body_bar, _) = compose::pullback(world.values(poses).get(b), placement, *bar);
@@ -393,7 +491,7 @@ impl Touch {
     /// Contacts of a pair whose features are always the same: those that are near in any lane.
     #[inline(always)]
     fn fixed<L: Lane>(&self, world: &World<'_, L>, k: usize, mut c: usize, kept: &mut Kept<'_, L>) -> usize {
-        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
         let margin = L::from_f64(self.model.margin);
         let mut near = false;
         for lane in 0..L::WIDTH {
@@ -475,7 +573,7 @@ impl Touch {
         kept: &Kept<'_, L>,
         scratch: &mut [L],
     ) -> Contact<L::Element> {
-        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
         let (at, bt) = (take::<Pose, L>(&kept.poses[*a], lane), take::<Pose, L>(&kept.poses[*b], lane));
         let [of_a, of_b] = in_lane([self.sizes(*a, kept.sizes), self.sizes(*b, kept.sizes)], lane, scratch);
         pair.contact(feature, (&at, of_a), (&bt, of_b))
@@ -503,7 +601,7 @@ impl Touch {
             relative_velocity::pullback(of_a, of_b, point, world.bars(out.velocity).get(c));
         bar.point = bar.point + point_bar;
         for (shape, (position_bar, motion_bar)) in [(a, bar_a), (b, bar_b)] {
-            if let Some((r, body)) = self.model.shapes[shape].body {
+            if let Pinned::Body(r, body) = self.model.shapes[shape].on {
                 let moving = &self.given.bodies[r];
                 let mut pose_bar: Pose<L> = zero();
                 pose_bar.position = position_bar;
@@ -511,16 +609,24 @@ impl Touch {
                 world.bars(moving.motions).add(body, motion_bar);
             }
         }
-        let (ma, mb) = (self.model.shapes[a].material, self.model.shapes[b].material);
-        let mu = world.values(self.given.mu);
-        let (mu_a, mu_b) = mixed_friction::pullback(mu.get(ma), mu.get(mb), world.bars(out.mu).get(c));
-        world.bars(self.given.mu).add(ma, mu_a);
-        world.bars(self.given.mu).add(mb, mu_b);
-        let e = world.values(self.given.restitution);
-        let e_bar = world.bars(out.restitution).get(c);
-        let (e_a, e_b) = mixed_restitution::pullback(e.get(ma), e.get(mb), e_bar);
-        world.bars(self.given.restitution).add(ma, e_a);
-        world.bars(self.given.restitution).add(mb, e_b);
+        let [mu, restitution] = &self.given.surfaces[k];
+        let (mu_bar, restitution_bar) = (world.bars(out.mu).get(c), world.bars(out.restitution).get(c));
+        match mu {
+            Mixed::One(mu) => mu.add(world, mu_bar),
+            Mixed::Two(a, b) => {
+                let (a_bar, b_bar) = mixed_friction::pullback(a.get(world), b.get(world), mu_bar);
+                a.add(world, a_bar);
+                b.add(world, b_bar);
+            }
+        }
+        match restitution {
+            Mixed::One(restitution) => restitution.add(world, restitution_bar),
+            Mixed::Two(a, b) => {
+                let (a_bar, b_bar) = mixed_restitution::pullback(a.get(world), b.get(world), restitution_bar);
+                a.add(world, a_bar);
+                b.add(world, b_bar);
+            }
+        }
         bar
     }
 
@@ -535,7 +641,7 @@ impl Touch {
         (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
         scratch: &mut [L],
     ) {
-        let Near { shapes: [a, b], pair } = &self.model.pairs[k];
+        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
         let (a, b) = (*a, *b);
         let features = &kept.features[c * FEATURE..(c + 1) * FEATURE];
         let ends = [self.starts[a], self.starts[a + 1], self.starts[b], self.starts[b + 1]];
@@ -564,7 +670,14 @@ impl Touch {
                 in_lane([self.sizes(a, kept.sizes), self.sizes(b, kept.sizes)], lane, &mut *values);
             let (mut a_bar, mut b_bar) = (zero(), zero());
             let bar = take::<Contact, L>(&bar, lane);
-            pair.pullback(feature, (&at, sizes_a), (&bt, sizes_b), &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
+            pair.pullback(
+                feature,
+                (&at, sizes_a),
+                (&bt, sizes_b),
+                &bar,
+                (&mut a_bar, of_a),
+                (&mut b_bar, of_b),
+            );
             add_in::<Pose, L>(&mut pose_bars[a], lane, &a_bar);
             add_in::<Pose, L>(&mut pose_bars[b], lane, &b_bar);
             for (sum, from) in size_bars[ends[0]..ends[1]].iter_mut().zip(&*of_a) {
@@ -594,7 +707,7 @@ fn keep<L: Lane>(numbers: &mut [L], feature: Feature, lanes: L::Mask) {
 
 #[inline(always)]
 fn feature<L: Lane>(numbers: &[L], lane: usize) -> Feature {
-    let part = |i: usize| numbers[i].value(lane) as u32;
+    let part = |i: usize| numbers[i].value_in(lane) as u32;
     Feature(part(0) | part(1) << 16, part(2) | part(3) << 16)
 }
 

@@ -54,6 +54,11 @@ impl BufferUse {
     pub fn numbers(self) -> usize {
         self.numbers
     }
+
+    /// Is it the same buffer?
+    pub fn is(self, other: BufferUse) -> bool {
+        self.id == other.id
+    }
 }
 
 impl<T: Value> From<super::Buffer<T>> for BufferUse {

@@ -62,7 +62,7 @@ pub unsafe trait Lane: Real {
     fn lane(self, i: usize) -> Self::Element;
 
     /// The same in double precision and without a tangent, to decide by.
-    fn value(self, i: usize) -> f64;
+    fn value_in(self, i: usize) -> f64;
 
     /// True in the first `count` lanes.
     fn first(count: usize) -> Self::Mask;
@@ -106,7 +106,7 @@ macro_rules! one_lane {
                 self
             }
             #[inline(always)]
-            fn value(self, _: usize) -> f64 {
+            fn value_in(self, _: usize) -> f64 {
                 let $x = self;
                 $value
             }

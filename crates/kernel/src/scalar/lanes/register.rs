@@ -210,7 +210,7 @@ unsafe impl<T: Register> Lane for Lanes<T> {
         self.to_array()[i]
     }
     #[inline(always)]
-    fn value(self, i: usize) -> f64 {
+    fn value_in(self, i: usize) -> f64 {
         self.lane(i).to_f64()
     }
     #[inline(always)]

@@ -219,13 +219,8 @@ fn place_of(node: &Node<'_>, allow: &[PathBuf], folder: &Path) -> Result<PathBuf
     }
 }
 
-<<<<<<< HEAD
-fn inline(table: &Table<'_>) -> Result<Robot, Invalid> {
-    table.refuse("a robot without `file`", &["base", "lenient", "allow", "packages", "keyframe"])?;
-=======
 fn inline(table: &Table<'_>, materials: &[Material]) -> Result<Robot, Invalid> {
-    table.refuse("a robot without `file`", &["base", "lenient", "allow", "keyframe"])?;
->>>>>>> contact-scene
+    table.refuse("a robot without `file`", &["base", "lenient", "allow", "packages", "keyframe"])?;
     let mut robot = Robot { name: table.name()?, ..Robot::default() };
     table.sections("bodies", |node| body(node, materials, &mut robot))?;
     robot.joints = joint::all(table, &robot)?;

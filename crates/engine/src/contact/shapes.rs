@@ -1,0 +1,303 @@
+//! The shapes of a model, which of them may touch, and the params of how they do.
+
+use std::sync::Arc;
+
+use pullback_geometry::{Hull, Kind, Pair};
+use pullback_kernel::prelude::*;
+use pullback_scene::robot::{self, Geometry, Placement};
+use pullback_scene::{Ground, MaterialPair, Scene};
+
+use super::place::Place;
+use super::touch::{Mixed, Near, Pinned, Shape, Touchable};
+use crate::articulated::Robot;
+use crate::error::Error;
+use crate::names::{Block, Group, Quantity};
+
+/// The most contacts at once.
+const MOST_CONTACTS: usize = 256;
+
+/// What a scene says of shapes.
+pub(crate) struct Shapes {
+    pub touchable: Touchable,
+    pub params: Vec<Block>,
+}
+
+/// Numbers of shapes, on their way to params: each block holds one field of all shapes that have it.
+#[derive(Default)]
+struct Fields {
+    blocks: Vec<Block>,
+}
+
+impl Fields {
+    /// A further value of a field; where it will be found.
+    fn add(&mut self, name: &str, field: &str, values: &[f64], quantity: &Quantity) -> Vec<Place> {
+        let key = format!("shapes.{field}");
+        let at = self.blocks.iter().position(|block| block.key == key).unwrap_or_else(|| {
+            let (key, field) = (key.clone(), field.to_owned());
+            let quantity = quantity.clone();
+            let block =
+                Block { key, field, groups: Vec::new(), numbers: values.len(), quantity, values: Vec::new() };
+            self.blocks.push(block);
+            self.blocks.len() - 1
+        });
+        let block = &mut self.blocks[at];
+        let index = block.groups.len();
+        block.groups.push(Group::one(name));
+        block.values.extend(values);
+        match values.len() {
+            1 => vec![Place::Scalar(key, index)],
+            n => (0..n).map(|c| Place::Component(key.clone(), index, c)).collect(),
+        }
+    }
+}
+
+/// What is collected from a scene.
+struct Collector<'s> {
+    scene: &'s Scene,
+    fields: Fields,
+    shapes: Vec<Shape>,
+    /// Of each shape: the material, friction of its own, and the mass of what it is fixed to.
+    materials: Vec<(Option<usize>, Place, f64)>,
+    names: Vec<String>,
+}
+
+impl Shapes {
+    /// What a scene says, if anything can touch.
+    pub fn new(scene: &Scene, robots: &[Robot], margin: f64) -> Result<Option<Shapes>, Error> {
+        let mut all = Collector {
+            scene,
+            fields: Fields::default(),
+            shapes: Vec::new(),
+            materials: Vec::new(),
+            names: Vec::new(),
+        };
+        if let Some(ground) = &scene.ground {
+            all.ground(ground);
+        }
+        for shape in &scene.shapes {
+            all.shape(shape, None, shape.name.clone(), f64::INFINITY)?;
+        }
+        let mut of_robots = Vec::new();
+        for (r, robot) in robots.iter().enumerate() {
+            let description = robot.description();
+            let first = all.shapes.len();
+            let mass = description.bodies.iter().map(|body| body.inertial.mass).sum();
+            let mut known = Vec::new();
+            for (s, shape) in description.shapes.iter().enumerate().filter(|(_, shape)| shape.collides) {
+                let body = shape.body.map(|body| (r, body));
+                let of_body = shape.body.map(|body| description.bodies[body].name.as_str());
+                let own = if shape.name.is_empty() { of_body.unwrap_or("world") } else { &shape.name };
+                let name =
+                    if description.loose { own.to_owned() } else { format!("{}.{own}", description.name) };
+                if all.shape(shape, body, name, mass)? {
+                    known.push(s);
+                }
+            }
+            of_robots.push((first, known));
+        }
+        Ok(all.finish(robots, &of_robots, margin))
+    }
+}
+
+impl Collector<'_> {
+    fn ground(&mut self, ground: &Ground) {
+        let position = vec3(0.0, 0.0, ground.height);
+        let placement = Pose { rotation: identity(), position };
+        let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
+        self.shapes.push(Shape { on, placement, kind: Kind::Plane, sizes: Vec::new(), places: Vec::new() });
+        self.materials.push((ground.material, Place::Scalar("ground.mu".into(), 0), f64::INFINITY));
+        self.names.push("ground".into());
+    }
+
+    /// A name that no other shape has.
+    fn name(&mut self, name: String) -> String {
+        let mut unique = name.clone();
+        let mut count = 1;
+        while self.names.contains(&unique) {
+            count += 1;
+            unique = format!("{name}_{count}");
+        }
+        self.names.push(unique.clone());
+        unique
+    }
+
+    /// Adds a shape; false if it is of a kind that touches nothing.
+    fn shape(
+        &mut self,
+        shape: &robot::Shape,
+        body: Option<(usize, usize)>,
+        name: String,
+        mass: f64,
+    ) -> Result<bool, Error> {
+        let name = self.name(name);
+        let Some((kind, sizes, places)) = self.kind(shape, &name)? else { return Ok(false) };
+        let on = body.map_or(Pinned::World, |(robot, body)| Pinned::Body(robot, body));
+        let mu = match (shape.friction, shape.material) {
+            (Some([mu, ..]), _) => {
+                let quantity = Quantity::new("1", "coefficient of friction").at_least(0.0);
+                self.fields.add(&name, "mu", &[mu], &quantity).remove(0)
+            }
+            (None, Some(material)) => Place::Scalar("materials.mu".into(), material),
+            (None, None) => Place::Scalar("contact.mu".into(), 0),
+        };
+        self.shapes.push(Shape { on, placement: pose(&shape.placement), kind, sizes, places });
+        self.materials.push((shape.material, mu, mass));
+        Ok(true)
+    }
+
+    /// The kind of a shape, its sizes, and where they come from.
+    fn kind(
+        &mut self,
+        shape: &robot::Shape,
+        name: &str,
+    ) -> Result<Option<(Kind, Vec<f64>, Vec<Place>)>, Error> {
+        let size = |doc: &str| Quantity::new("m", doc).positive();
+        let mut sized = |fields: &[(&str, &[f64], &str)]| {
+            let values: Vec<f64> = fields.iter().flat_map(|(_, values, _)| values.to_vec()).collect();
+            let add = |(field, values, doc): &(&str, &[f64], &str)| {
+                self.fields.add(name, field, values, &size(doc))
+            };
+            let places = fields.iter().flat_map(add).collect();
+            (values, places)
+        };
+        let (radius, half) = ("radius of the shape", "half the length of the shape");
+        Ok(Some(match &shape.geometry {
+            Geometry::Plane => (Kind::Plane, Vec::new(), Vec::new()),
+            Geometry::Sphere { radius: r } => {
+                let (values, places) = sized(&[("radius", &[*r], radius)]);
+                (Kind::Sphere, values, places)
+            }
+            Geometry::Capsule { radius: r, half_length } => {
+                let (values, places) =
+                    sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]);
+                (Kind::Capsule, values, places)
+            }
+            Geometry::Cylinder { radius: r, half_length } => {
+                let (values, places) =
+                    sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]);
+                (Kind::Cylinder, values, places)
+            }
+            Geometry::Box { half_sides } => {
+                let (values, places) = sized(&[("half_sides", half_sides, "half the sides of the shape")]);
+                (Kind::Box, values, places)
+            }
+            Geometry::Ellipsoid { half_axes } => {
+                let (values, places) = sized(&[("half_axes", half_axes, "half the axes of the shape")]);
+                (Kind::Ellipsoid, values, places)
+            }
+            Geometry::Mesh(mesh) => {
+                let Some(triangles) = &mesh.triangles else { return Ok(None) };
+                let points: Vec<Vec3> = triangles.vertices.iter().map(|[x, y, z]| vec3(*x, *y, *z)).collect();
+                let hull = Hull::new(&points)
+                    .map_err(|error| Error::Shape { name: name.to_owned(), why: error.to_string() })?;
+                let sizes = hull.corners().to_vec();
+                let places = sizes.iter().map(|x| Place::Constant(*x)).collect();
+                (Kind::Hull(Arc::new(hull)), sizes, places)
+            }
+            Geometry::Heights(_) => return Ok(None),
+        }))
+    }
+
+    /// All pairs that may touch.
+    fn finish(self, robots: &[Robot], of_robots: &[(usize, Vec<usize>)], margin: f64) -> Option<Shapes> {
+        let contact = self.scene.contact.unwrap_or_default();
+        let mut pairs = Vec::new();
+        let world = of_robots.first().map_or(self.shapes.len(), |(first, _)| *first);
+        for (r, (first, known)) in of_robots.iter().enumerate() {
+            let rules = robots[r].description().touch_rules(contact.self_collision);
+            for (i, &s) in known.iter().enumerate() {
+                let moves = |shape: &Shape| match shape.on {
+                    Pinned::World | Pinned::Ground(_) => false,
+                    Pinned::Body(robot, body) => robots[robot].tree.moves(body),
+                };
+                let this = first + i;
+                let others = (0..world)
+                    .chain(world..*first)
+                    .filter(|&other| moves(&self.shapes[this]) || moves(&self.shapes[other]));
+                pairs.extend(others.filter_map(|other| self.pair(other, this)));
+                let own = known[..i].iter().enumerate().filter(|(_, t)| rules.allow(**t, s));
+                pairs.extend(own.filter_map(|(j, _)| self.pair(first + j, this)));
+            }
+        }
+        let slots = pairs.iter().map(|near| near.pair.slots()).sum::<usize>();
+        if slots == 0 {
+            return None;
+        }
+        let params = self.params();
+        let touchable = Touchable { shapes: self.shapes, pairs, margin, capacity: slots.min(MOST_CONTACTS) };
+        Some(Shapes { touchable, params })
+    }
+
+    fn pair(&self, a: usize, b: usize) -> Option<Near> {
+        let pair = Pair::new(&self.shapes[a].kind, &self.shapes[b].kind)?;
+        let [(of_a, mu_a, mass_a), (of_b, mu_b, mass_b)] = [&self.materials[a], &self.materials[b]];
+        let same = |pair: &&MaterialPair| match (of_a, of_b) {
+            (Some(a), Some(b)) => pair.between == [*a, *b] || pair.between == [*b, *a],
+            _ => false,
+        };
+        let said = self.scene.material_pairs.iter().position(|pair| same(&pair));
+        let surface = said.map(|at| (at, self.scene.material_pairs[at].surface));
+        let mu = match surface {
+            Some((at, surface)) if surface.mu.is_some() => {
+                Mixed::One(Place::Scalar("material_pairs.mu".into(), at))
+            }
+            _ => Mixed::Two(mu_a.clone(), mu_b.clone()),
+        };
+        let of = |material: &Option<usize>| match material {
+            Some(material) => Place::Scalar("materials.restitution".into(), *material),
+            None => Place::Scalar("contact.restitution".into(), 0),
+        };
+        let restitution = match surface {
+            Some((at, surface)) if surface.restitution.is_some() => {
+                Mixed::One(Place::Scalar("material_pairs.restitution".into(), at))
+            }
+            _ => Mixed::Two(of(of_a), of(of_b)),
+        };
+        let softness = 1.0 / mass_a.max(f64::MIN_POSITIVE) + 1.0 / mass_b.max(f64::MIN_POSITIVE);
+        Some(Near { shapes: [a, b], pair, mu, restitution, softness })
+    }
+
+    /// Friction and restitution of the scene, its materials and pairs of them, and what shapes have.
+    fn params(&self) -> Vec<Block> {
+        let scene = self.scene;
+        let contact = scene.contact.unwrap_or_default();
+        let mu = || Quantity::new("1", "coefficient of friction").at_least(0.0);
+        let bounce = || {
+            let quantity = Quantity::new("1", "part of the speed that is left after an impact").at_least(0.0);
+            Quantity { upper: 1.0, ..quantity }
+        };
+        let mut blocks = vec![
+            Block::scalar("contact.mu", contact.mu, mu()),
+            Block::scalar("contact.restitution", contact.restitution, bounce()),
+        ];
+        let names = |names: Vec<String>| names.iter().map(|name| Group::one(name)).collect::<Vec<_>>();
+        let mut field = |key: &str, of: &[String], field: &str, values: Vec<f64>, quantity: Quantity| {
+            if !of.is_empty() {
+                let (key, field) = (format!("{key}.{field}"), field.to_owned());
+                blocks.push(Block { key, field, groups: names(of.to_vec()), numbers: 1, quantity, values });
+            }
+        };
+        let materials: Vec<String> = scene.materials.iter().map(|material| material.name.clone()).collect();
+        let of = |f: &dyn Fn(&pullback_scene::Surface) -> f64| {
+            scene.materials.iter().map(|material| f(&material.surface)).collect::<Vec<_>>()
+        };
+        field("materials", &materials, "mu", of(&|s| s.mu.unwrap_or(contact.mu)), mu());
+        let restitutions = of(&|s| s.restitution.unwrap_or(contact.restitution));
+        field("materials", &materials, "restitution", restitutions, bounce());
+        let between = |pair: &MaterialPair| pair.between.map(|at| materials[at].clone()).join("-");
+        let pairs: Vec<String> = scene.material_pairs.iter().map(between).collect();
+        let of = |f: &dyn Fn(&pullback_scene::Surface) -> f64| {
+            scene.material_pairs.iter().map(|pair| f(&pair.surface)).collect::<Vec<_>>()
+        };
+        field("material_pairs", &pairs, "mu", of(&|s| s.mu.unwrap_or(contact.mu)), mu());
+        let restitutions = of(&|s| s.restitution.unwrap_or(contact.restitution));
+        field("material_pairs", &pairs, "restitution", restitutions, bounce());
+        blocks.extend(self.fields.blocks.iter().cloned());
+        blocks
+    }
+}
+
+fn pose(placement: &Placement) -> Pose {
+    let ([x, y, z], [w, a, b, c]) = (placement.position, placement.orientation);
+    pose_from_quat(quat(w, vec3(a, b, c)), vec3(x, y, z))
+}

@@ -10,7 +10,7 @@ use pullback_report::human;
 use pullback_solve::Problem;
 
 use crate::folder::Refused;
-use crate::load::{self, Reading};
+use crate::load::{self, Reading, Timing};
 use crate::say;
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading)?)?;
+    let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading, &Timing::default())?)?;
     let model = problem.model();
     let pattern = arguments.pattern.as_deref().unwrap_or("*");
     let mut rows = vec![["name", "value", "unit", "range", "what it is"].map(str::to_owned).to_vec()];

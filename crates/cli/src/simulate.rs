@@ -10,7 +10,7 @@ use pullback_report::{NpzError, NpzWriter, RunFolder};
 use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
 
-use crate::load::{self, Reading};
+use crate::load::{self, Reading, Timing};
 use crate::{Where, folder, page, say};
 
 #[derive(Args)]
@@ -19,6 +19,8 @@ pub struct Arguments {
     place: Where,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    timing: Timing,
 }
 
 /// The trajectory in a run folder.
@@ -38,9 +40,8 @@ pub struct Recorded {
     pub params: Vec<f64>,
     /// How many particles.
     pub particles: usize,
-    /// How many numbers a state has, and how many of them are positions.
+    /// How many numbers a state has.
     pub state_len: usize,
-    pub positions: usize,
     /// How many numbers a control has.
     pub control_len: usize,
 }
@@ -61,11 +62,6 @@ impl Recorded {
         std::array::from_fn(|axis| self.state(moment)[3 * particle + axis])
     }
 
-    /// Velocity of a particle at a moment [m/s].
-    pub fn velocity(&self, moment: usize, particle: usize) -> [f64; 3] {
-        std::array::from_fn(|axis| self.state(moment)[self.positions + 3 * particle + axis])
-    }
-
     /// The moments that a plot shows.
     pub fn shown(&self) -> impl Iterator<Item = usize> + Clone {
         let every = self.len().div_ceil(MOST_SHOWN).max(1);
@@ -75,9 +71,10 @@ impl Recorded {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut problem = Problem::new(load::simulation(&arguments.place.file, &arguments.reading)?)?;
+    let file = &arguments.place.file;
+    let mut problem = Problem::new(load::simulation(file, &arguments.reading, &arguments.timing)?)?;
     let start = Instant::now();
-    let recorded = record_at(&mut problem, &[])?;
+    let recorded = record_at(&mut problem, &[]).map_err(|error| arguments.timing.fix(file, error))?;
     let seconds = start.elapsed().as_secs_f64();
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
@@ -92,11 +89,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The rollout at the best point of a run.
 pub fn record(problem: &mut Problem, run: &Run) -> Result<Recorded> {
-    record_at(problem, run.best().0)
+    Ok(record_at(problem, run.best().0)?)
 }
 
 /// The rollout at z.
-pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
+pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded, pullback_solve::Error> {
     let model = problem.model();
     let Point { controls, params, .. } = problem.point(z);
     let mut recorded = Recorded {
@@ -106,7 +103,6 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
         params,
         particles: model.particles(),
         state_len: model.state_layout().len(),
-        positions: model.positions(),
         control_len: model.control_layout().len(),
     };
     problem.watch(z, |moment| {

@@ -94,6 +94,39 @@ fn a_free_robot_falls() {
     assert_eq!(arrays(&folder.join("fixed/trajectory.npz")).len(), 4);
 }
 
+/// Damping that an explicit step cannot take is said to need an implicit one, on the command line.
+#[test]
+fn a_stiff_robot_is_simulated_implicitly() {
+    let folder = empty("robots-stiff");
+    let stiff = SWING.replace("<axis xyz=\"0 1 0\"/>", "<axis xyz=\"0 1 0\"/><dynamics damping=\"5000\"/>");
+    fs::write(folder.join("swing.urdf"), stiff).expect("it can be written");
+    let output = run(&folder, &["simulate", "swing.urdf"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.starts_with("error: swing.urdf: step "), "{errors}");
+    assert!(errors.contains("`--dt 0.0001`") && errors.contains("`--integrator backward-euler`"), "{errors}");
+    assert!(!errors.contains("substeps") && !folder.join("runs").exists(), "{errors}");
+
+    let end = |arguments: &[&str]| {
+        let arguments = [&["simulate", "swing.urdf", "--out", "run", "--replace"], arguments].concat();
+        let said = done(&folder, &arguments);
+        let arrays = arrays(&folder.join("run/trajectory.npz"));
+        (said, arrays[0].2[arrays[0].1[0] - 1], arrays[1].2[arrays[1].1[0] - 1])
+    };
+    // It creeps: c dq/dt = -m g l sin(0.2 + q).
+    let crept = |time: f64| -2.0 * 9.81 * 0.5 * 0.2_f64.sin() / 5000.0 * time;
+    for (arguments, steps, time) in [
+        (&["--integrator", "backward-euler"][..], 2000, 2.0),
+        (&["--integrator", "backward-euler", "--steps", "300", "--dt", "0.01"], 300, 3.0),
+        (&["--dt", "0.0001"], 20000, 2.0),
+    ] {
+        let (said, last, q) = end(arguments);
+        assert!(said.starts_with(&format!("swing: {steps} steps in ")), "{said}");
+        assert!((last - time).abs() < 1e-9, "{last}");
+        assert!((q / crept(time) - 1.0).abs() < 0.01, "{arguments:?}: {q} {}", crept(time));
+    }
+}
+
 /// Gravity and time step of an MJCF file alone are its own; in a scene they are the scene's.
 #[test]
 fn whose_gravity_it_is() {
@@ -180,6 +213,16 @@ fn bad_robots_are_refused() {
             "`--base` is for files of robots, and this is a scene\n  fix: write `base = \"free\"`",
         ),
         (&["params", "good.toml", "--lenient"], "`lenient = true`"),
+        (
+            &["simulate", "good.toml", "--dt", "0.1"],
+            "`--dt` is for files of robots, and this is a scene\n  fix: write `dt` in the section `[simulation]`",
+        ),
+        (&["simulate", "good.toml", "--steps", "5"], "`--steps` is for files of robots"),
+        (&["simulate", "good.toml", "--integrator", "rk4"], "`--integrator` is for files of robots"),
+        (&["simulate", "swing.urdf", "--dt", "-1"], "greater than 0"),
+        (&["simulate", "swing.urdf", "--dt", "1e-9"], "2000000000 steps are too many"),
+        (&["simulate", "swing.urdf", "--steps", "0"], "0 is not in 1.."),
+        (&["simulate", "swing.urdf", "--integrator", "rk5"], "did you mean `rk4`?"),
         (&["simulate", "swing.urdf", "--package", "arms"], "write NAME=FOLDER"),
         (&["simulate", "swing.urdf", "--allow", "nowhere"], "nowhere"),
         (&["simulate", "swing.urdf", "--base", "loose"], "free, fixed"),

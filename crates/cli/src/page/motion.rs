@@ -6,7 +6,7 @@ mod solids;
 use anyhow::Result;
 use pullback_report::{Playback, Plot, Section};
 use pullback_scene::robot::JointKind;
-use pullback_scene::{LossKind, LossTerm, Scene, Table, Track};
+use pullback_scene::{LossKind, LossTerm, Scene, Table, Track, Tracked};
 use pullback_solve::Problem;
 
 use crate::simulate::Recorded;
@@ -32,7 +32,7 @@ pub fn show(
 ) -> Result<()> {
     let scene = &problem.description().scene;
     let losses = &problem.description().losses;
-    measured(s, scene, losses, before, recorded);
+    measured(s, problem, before, recorded);
     let seen = Seen::new(problem, recorded)?;
     let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
     let targets = targets(scene, losses);
@@ -52,15 +52,50 @@ pub fn show(
     Ok(())
 }
 
+/// A number of the state that was measured.
+struct Measured {
+    number: usize,
+    title: String,
+    /// What its axis is called.
+    axis: String,
+}
+
+impl Measured {
+    fn new(problem: &Problem, track: &Track) -> Option<Measured> {
+        let (scene, model) = (&problem.description().scene, problem.model());
+        let (what, field) = if track.velocity { ("Velocity", "velocity") } else { ("Position", "position") };
+        match track.of {
+            Tracked::Particle { particle, axis } => {
+                let (v, unit) = if track.velocity { ("v", "m/s") } else { ("", "m") };
+                let first = if track.velocity { model.positions() } else { 0 };
+                Some(Measured {
+                    number: first + 3 * particle + axis,
+                    title: format!("{what} of {} along {}", scene.particle_name(particle), AXES[axis]),
+                    axis: format!("{v}{} [{unit}]", AXES[axis]),
+                })
+            }
+            Tracked::Joint { robot, joint } => {
+                let name = scene.joint_name(robot, joint);
+                let number = model.state_layout().find(&format!("{name}.{field}")).ok()?.start;
+                let unit = match (scene.robots[robot].joints[joint].kind, track.velocity) {
+                    (JointKind::Slide, false) => "m",
+                    (JointKind::Slide, true) => "m/s",
+                    (_, false) => "rad",
+                    (_, true) => "rad/s",
+                };
+                Some(Measured {
+                    number,
+                    title: format!("{what} of {name}"),
+                    axis: format!("{field} [{unit}]"),
+                })
+            }
+        }
+    }
+}
+
 /// Measurements, and the motion that should fit them.
-fn measured(
-    s: &mut Section,
-    scene: &Scene,
-    losses: &[LossTerm],
-    before: Option<&Recorded>,
-    recorded: &Recorded,
-) {
-    let columns = losses.iter().filter_map(|term| match &term.kind {
+fn measured(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
+    let columns = problem.description().losses.iter().filter_map(|term| match &term.kind {
         LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
         LossKind::Position { .. }
         | LossKind::Velocity { .. }
@@ -71,19 +106,11 @@ fn measured(
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
     for (data, track) in columns.iter().take(MOST_PLOTS) {
-        let name = scene.particle_name(track.particle);
-        let (what, unit) = if track.velocity { ("Velocity", "m/s") } else { ("Position", "m") };
+        let Some(Measured { number, title, axis }) = Measured::new(problem, track) else { continue };
         let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
-            let value = |t: usize| match track.velocity {
-                true => recorded.velocity(t, track.particle)[track.axis],
-                false => recorded.position(t, track.particle)[track.axis],
-            };
-            recorded.shown().map(|t| (recorded.times[t], value(t))).unzip()
+            recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[number])).unzip()
         };
-        let axis = AXES[track.axis];
-        let mut plot = Plot::line(format!("{what} of {name} along {axis}"))
-            .x("time [s]")
-            .y(format!("{}{axis} [{unit}]", if track.velocity { "v" } else { "" }));
+        let mut plot = Plot::line(title).x("time [s]").y(axis);
         let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
         let (times, values): (Vec<f64>, Vec<f64>) =
             data.rows.iter().step_by(every).map(|row| (row[0], row[track.column])).unzip();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pullback_scene as scene;
-use pullback_scene::robot::{Base, Load};
+use pullback_scene::robot::{Base, JointKind, Load};
 use pullback_scene::{Integrator, Invalid};
 
 use pullback_solve::Error;
@@ -56,6 +56,37 @@ const DURATION: f64 = 2.0;
 const DT: f64 = 1e-3;
 /// More steps than this are no run of anyone's robot.
 const MOST_STEPS: f64 = 1e7;
+
+/// The most lines that are named where warnings are alike.
+const MOST_LINES: usize = 8;
+
+impl Reading {
+    /// Whether the folders of `--allow` and `--package` are there.
+    fn folders_are_there(&self) -> Result<()> {
+        let packages = self.package.iter().map(|(name, folder)| (format!("--package {name}="), folder));
+        let allowed = self.allow.iter().map(|folder| ("--allow ".to_owned(), folder));
+        match packages.chain(allowed).find(|(_, folder)| !folder.is_dir()) {
+            None => Ok(()),
+            Some((option, folder)) => {
+                let option = format!("{option}{}", folder.display());
+                let fix = "check the path; one that does not begin with `/` starts where the command is run";
+                Err(Refused::new(Path::new(&option), "there is no such folder", fix).into())
+            }
+        }
+    }
+}
+
+/// A root with joints of its own gets no free one.
+fn stands_freely(file: &Path, robot: &scene::Robot) -> Result<()> {
+    if robot.joints.iter().any(|joint| joint.kind == JointKind::Free) {
+        return Ok(());
+    }
+    let of_root = robot.joints.iter().filter(|joint| joint.body == 0);
+    let names: Vec<String> = of_root.map(|joint| format!("`{}`", joint.name)).collect();
+    let by = if names.is_empty() { "a joint to the world".to_owned() } else { names.join(", ") };
+    let what = format!("`--base free` would change nothing: the file says how its root stands, by {by}");
+    Err(Refused::new(file, what, "leave `--base` out, or take that out of the file").into())
+}
 
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0);
@@ -129,8 +160,34 @@ fn is_robot(file: &Path) -> bool {
     file.extension().is_some_and(|end| end.eq_ignore_ascii_case("urdf") || end.eq_ignore_ascii_case("xml"))
 }
 
+/// Warnings to stderr, those that differ in names and places only as one.
 fn warn(scene: &scene::Scene) {
-    scene.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let mut kinds: Vec<Vec<&scene::Error>> = Vec::new();
+    for warning in &scene.warnings {
+        match kinds.iter_mut().find(|alike| is_like(alike[0], warning)) {
+            Some(alike) => alike.push(warning),
+            None => kinds.push(vec![warning]),
+        }
+    }
+    for alike in kinds {
+        eprintln!("warning: {}", alike[0]);
+        let lines: Vec<String> =
+            alike[1..].iter().filter_map(|it| it.position).map(|at| at.line.to_string()).collect();
+        let shown = lines[..lines.len().min(MOST_LINES)].join(", ");
+        let etc = if lines.len() > MOST_LINES { ", ..." } else { "" };
+        let line = if lines.len() == 1 { "line" } else { "lines" };
+        match (alike.len() - 1, lines.is_empty()) {
+            (0, _) => {}
+            (more, true) => eprintln!("  ... and {more} more like it"),
+            (more, false) => eprintln!("  ... and {more} more like it, at {line} {shown}{etc}"),
+        }
+    }
+}
+
+/// Do they say the same, but for what stands in quotes?
+fn is_like(a: &scene::Error, b: &scene::Error) -> bool {
+    let plain = |text: &str| text.split('"').step_by(2).collect::<String>();
+    a.file == b.file && a.fix == b.fix && plain(&a.path) == plain(&b.path) && plain(&a.what) == plain(&b.what)
 }
 
 fn scene_of(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scene, scene::Source)> {
@@ -167,6 +224,7 @@ fn simulated(file: &Path, timing: &Timing, of_file: Option<f64>) -> Result<scene
 
 /// A robot alone in a world with the gravity and the time step of its file.
 fn robot(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scene, scene::Source)> {
+    reading.folders_are_there()?;
     let load = Load {
         lenient: reading.lenient,
         allow: reading.allow.clone(),
@@ -179,8 +237,11 @@ fn robot(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scen
         ..Load::default()
     };
     let scene::robot::Loaded { mut robot, warnings } = scene::Robot::load(file, &load)?;
-    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     robot.name = plain(&robot.name);
+    if matches!(reading.base, Some(Stands::Free)) {
+        stands_freely(file, &robot)?;
+    }
+    let name = robot.name.clone();
     let options = robot.options;
     let mut all = scene::Scene {
         name,

@@ -65,6 +65,7 @@ fn list(rows: &mut Vec<Vec<String>>, layout: &Layout, values: &[f64], prefix: &s
             (f64::MIN_POSITIVE, f64::INFINITY) => "> 0".to_owned(),
             (f64::NEG_INFINITY, f64::INFINITY) => String::new(),
             (lower, f64::INFINITY) => format!(">= {}", human(lower)),
+            (f64::NEG_INFINITY, upper) => format!("<= {}", human(upper)),
             (lower, upper) => format!("{} to {}", human(lower), human(upper)),
         };
         rows.push(vec![name, value, q.unit.clone(), range, q.doc.clone()]);

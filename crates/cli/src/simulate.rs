@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use pullback_engine::names::{Block, Group};
 use pullback_report::{NpzError, NpzWriter, RunFolder};
 use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
@@ -112,8 +113,21 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded, pullback_
     Ok(recorded)
 }
 
+/// The groups of a block that lies at `range`: name, shape of an array of so many rows, and where each lies.
+fn groups(block: &Block, range: Range<usize>, rows: usize) -> Vec<(String, Vec<usize>, Range<usize>)> {
+    let mut start = range.start;
+    let group = |group: &Group| {
+        let range = start..start + group.len() * block.numbers;
+        start = range.end;
+        let each = (block.numbers > 1).then_some(block.numbers);
+        let shape = [rows].into_iter().chain(group.count).chain(each).collect();
+        (format!("{}.{}", group.name, block.field), shape, range)
+    };
+    block.groups.iter().map(group).collect()
+}
+
 /// `time` (T + 1); `position` and `velocity` (T + 1, particles, 3), where there are particles; the states of robots by
-/// their names (T + 1, ...); `control` (T, numbers).
+/// their names (T + 1, ...); controls by theirs, as variables call them (T, ...).
 pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Recorded) -> Result<()> {
     let moments = recorded.len();
     let numbers = |range: Range<usize>| {
@@ -127,17 +141,17 @@ pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Record
                 npz.array(field, &[moments, recorded.particles, 3], numbers(range))?;
                 continue;
             }
-            let mut start = range.start;
-            for group in &block.groups {
-                let range = start..start + group.len() * block.numbers;
-                start = range.end;
-                let count = group.count.into_iter();
-                let each = (block.numbers > 1).then_some(block.numbers);
-                let shape: Vec<usize> = [moments].into_iter().chain(count).chain(each).collect();
-                npz.array(&format!("{}.{}", group.name, block.field), &shape, numbers(range))?;
+            for (name, shape, range) in groups(block, range, moments) {
+                npz.array(&name, &shape, numbers(range))?;
             }
         }
-        npz.array("control", &[moments - 1, recorded.control_len], recorded.controls.iter().copied())?;
+        for (block, range) in problem.model().control_layout().ranges() {
+            for (name, shape, range) in groups(block, range, moments - 1) {
+                let rows = recorded.controls.chunks_exact(recorded.control_len);
+                let values = rows.flat_map(|row| row[range.clone()].iter().copied());
+                npz.array(&format!("control.{name}"), &shape, values)?;
+            }
+        }
         npz.finish()?;
         Ok(())
     })?;

@@ -32,10 +32,11 @@ pub fn show(
 ) -> Result<()> {
     let scene = &problem.description().scene;
     let losses = &problem.description().losses;
-    measured(s, problem, before, recorded);
     let seen = Seen::new(problem, recorded)?;
     let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
     let targets = targets(scene, losses);
+    playback(s, scene, &targets, &seen);
+    measured(s, problem, before, recorded);
     let views = views(&seen);
     for axes in &views {
         s.plot(&paths(scene, *axes, &targets, seen_before.as_ref(), &seen));
@@ -48,7 +49,6 @@ pub fn show(
     }
     joints(s, problem, before, recorded);
     controls(s, problem, recorded);
-    playback(s, scene, targets, seen);
     Ok(())
 }
 
@@ -261,16 +261,22 @@ fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorde
 /// What the actuators do.
 fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     let n = recorded.control_len;
-    if n == 0 {
+    // A robot whose motors rest has nothing to show.
+    if recorded.controls.iter().all(|u| *u == 0.0) {
         return;
     }
     let layout = problem.model().control_layout();
     // Controls of actuators are forces; what those of motors are, their gains say.
-    let forces = layout.blocks().iter().all(|block| block.quantity.unit == "N");
-    let unit = if forces { "force [N]" } else { "control" };
+    let mut units = layout.parts().map(|part| part.quantity().unit.clone());
+    let first = units.next().unwrap_or_default();
+    let label = match (first.as_str(), units.all(|unit| unit == first)) {
+        ("N", true) => "force [N]".to_owned(),
+        ("-", true) | (_, false) => "control".to_owned(),
+        (unit, true) => format!("control [{unit}]"),
+    };
     let steps = recorded.controls.len() / n;
     let times = &recorded.times[..steps];
-    let mut plot = Plot::line("Controls").x("time [s]").y(unit);
+    let mut plot = Plot::line("Controls").x("time [s]").y(label);
     for i in 0..n.min(MOST_PLOTS) {
         let values: Vec<f64> = (0..steps).map(|step| recorded.controls[step * n + i]).collect();
         plot = plot.series(layout.name_of(i), times, &values);
@@ -278,19 +284,19 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     s.plot(&plot);
 }
 
-fn playback(s: &mut Section, scene: &Scene, targets: Vec<(String, [f64; 3])>, seen: Seen) {
+fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen: &Seen) {
     let springs = scene.springs.iter().flat_map(|springs| springs.ends.clone());
-    let lines = springs.chain(solids::bones(scene, &seen)).collect();
+    let lines = springs.chain(solids::bones(scene, seen)).collect();
     s.playback(&Playback {
         ground: scene.ground.map(|ground| ground.height).or_else(|| solids::floor(scene)),
         solids: solids::all(scene),
-        targets: targets.into_iter().map(|(_, target)| target).collect(),
+        targets: targets.iter().map(|(_, target)| *target).collect(),
         lines,
-        times: seen.times,
-        positions: seen.points,
-        names: seen.names,
-        bodies: seen.bodies,
-        orientations: seen.orientations,
+        times: seen.times.clone(),
+        positions: seen.points.clone(),
+        names: seen.names.clone(),
+        bodies: seen.bodies.clone(),
+        orientations: seen.orientations.clone(),
         ..Playback::default()
     });
 }

@@ -62,8 +62,8 @@ pub fn flat(problem: &Problem) -> String {
         None => "",
     };
     format!(
-        "nothing that may change reaches the loss, as when a control or a force is beyond its range, when what moves is not \
-         measured, or when bounds hold all of it back{why}"
+        "nothing that may change reaches the loss, as when a control or a force is beyond its range, or when what moves is not \
+         measured; or the start is a hilltop, or at bounds that hold all of it back{why}"
     )
 }
 

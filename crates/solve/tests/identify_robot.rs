@@ -114,7 +114,7 @@ fn fit(name: &str, size: f64) -> Problem {
         .map(|name| layout.find(&format!("arm.{name}")).expect("it is there").start);
     let mut csv = "time, arm.shoulder, arm.elbow, arm.reach, arm.elbow.velocity\n".to_owned();
     let see = |moment: &pullback_engine::rollout::Moment<'_>| {
-        if moment.step % 5 == 0 && moment.step > 0 {
+        if moment.step.is_multiple_of(5) && moment.step > 0 {
             let _ = write!(csv, "{:.3}", moment.time);
             for (k, i) in at.into_iter().enumerate() {
                 let _ = write!(csv, ", {:.17e}", moment.state[i] + size * noise(4 * moment.step + k));

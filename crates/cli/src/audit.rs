@@ -8,6 +8,7 @@ use pullback_report::human;
 use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, Health, check};
 
+use crate::quality::flat;
 use crate::{FAILED, Where, folder, load, page, say};
 
 #[derive(Args)]
@@ -24,16 +25,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Where { out, replace, .. } = &arguments.place;
     let folder = folder::open(&format!("{name}-check"), out.as_deref(), *replace, folder::nothing_else)?;
     page::write_checked(&folder, &mut problem, &health)?;
-    print(&name, &health);
+    print(&name, &problem, &health);
     say!("report: {}", folder.path().join(page::FILE).display());
     let wrong = health.audit.iter().any(|audit| audit.agreement() == Agreement::Wrong);
     Ok(if wrong { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn print(name: &str, health: &Health) {
+fn print(name: &str, problem: &Problem, health: &Health) {
     say!("{name}: loss {}", human(health.value));
+    let all_zero = health.is_flat();
     let worst = health.audit.iter().max_by(|a, b| a.error.total_cmp(&b.error));
-    if let Some(worst) = worst {
+    if all_zero {
+        say!(
+            "gradient: ZERO: {} and all differences are exactly 0: {}",
+            page::counted(health.audit.len(), "derivative"),
+            flat(problem)
+        );
+    } else if let Some(worst) = worst {
         let verdict = worst.agreement();
         say!(
             "gradient: {verdict}: {} against finite differences, the worst by {}: {:.8e}, {:.8e}, relative error {:.1e}",

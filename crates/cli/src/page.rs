@@ -11,7 +11,7 @@ use pullback_solve::Problem;
 use pullback_solve::check::{Growth, Health};
 use pullback_solve::optimise::Run;
 
-use crate::quality::Quality;
+use crate::quality::{self, Quality};
 use crate::simulate::{self, Recorded};
 use crate::solution;
 
@@ -97,6 +97,9 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
                 ]);
             }
             s.table(&table);
+            if health.is_flat() {
+                s.text(&format!("All are exactly 0: {}.", quality::flat(problem)));
+            }
         })
         .section("Energy", |s| {
             let e = &health.energy;
@@ -149,12 +152,13 @@ fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
     let s = &scene.simulation;
     let bodies = scene.robots.iter().map(|robot| robot.bodies.len()).sum();
     let things = [("particles", scene.particle_count()), ("bodies", bodies)];
-    [("integrator", s.integrator.name().to_owned()), ("steps", format!("{} of {} s", s.steps, human(s.dt)))]
-        .into_iter()
-        .chain(
-            things.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| (what, count.to_string())),
-        )
-        .collect()
+    [
+        ("integrator", s.integrator.name().to_owned()),
+        ("time", format!("{} of {} s", counted(s.steps, "step"), human(s.dt))),
+    ]
+    .into_iter()
+    .chain(things.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| (what, count.to_string())))
+    .collect()
 }
 
 /// Loss against the number of times the world was run.

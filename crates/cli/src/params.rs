@@ -10,7 +10,7 @@ use pullback_report::human;
 use pullback_solve::Problem;
 
 use crate::folder::Refused;
-use crate::load::{self, Reading};
+use crate::load::{self, Reading, Timing};
 use crate::say;
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading)?)?;
+    let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading, &Timing::default())?)?;
     let model = problem.model();
     let pattern = arguments.pattern.as_deref().unwrap_or("*");
     let mut rows = vec![["name", "value", "unit", "range", "what it is"].map(str::to_owned).to_vec()];
@@ -65,6 +65,7 @@ fn list(rows: &mut Vec<Vec<String>>, layout: &Layout, values: &[f64], prefix: &s
             (f64::MIN_POSITIVE, f64::INFINITY) => "> 0".to_owned(),
             (f64::NEG_INFINITY, f64::INFINITY) => String::new(),
             (lower, f64::INFINITY) => format!(">= {}", human(lower)),
+            (f64::NEG_INFINITY, upper) => format!("<= {}", human(upper)),
             (lower, upper) => format!("{} to {}", human(lower), human(upper)),
         };
         rows.push(vec![name, value, q.unit.clone(), range, q.doc.clone()]);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use pullback_report::human;
 use pullback_solve::Problem;
-use pullback_solve::optimise::Run;
+use pullback_solve::optimise::{Reason, Run};
 
 /// A standard error that is more than this part of its value says that the data do not determine it.
 const VAGUE: f64 = 0.5;
@@ -21,16 +21,14 @@ impl Quality {
     pub fn new(problem: &mut Problem, run: &Run) -> Result<Quality> {
         let (z, _) = run.best();
         let errors = problem.standard_errors(z)?;
-        let (variables, mut notes) = (problem.variables(), Vec::new());
-        if run.history().first().is_some_and(|first| first.gradient_norm == Some(0.0)) {
-            let why = match problem.description().scene.simulation.truncate {
-                Some(_) => "; `truncate` cuts what lies before its last window off",
-                None => "",
-            };
+        let mut notes = Vec::new();
+        if matches!(run.stopped(), Some(Reason::Flat { .. })) {
             notes.push(format!(
-                "the gradient is zero at the start: nothing that may change reaches the loss{why}; `pullback check` tells more"
+                "the gradient is zero at the start: {}; `pullback check` tells more",
+                flat(problem)
             ));
         }
+        let variables = problem.variables();
         let values = variables.values(z);
         let (mut at_bounds, mut vague) = (Vec::new(), Vec::new());
         for (i, value) in values.iter().enumerate() {
@@ -55,6 +53,18 @@ impl Quality {
             Some(_) => " ± anything".to_owned(),
         }
     }
+}
+
+/// Why a gradient may be zero.
+pub fn flat(problem: &Problem) -> String {
+    let why = match problem.description().scene.simulation.truncate {
+        Some(_) => "; `truncate` cuts what lies before its last window off",
+        None => "",
+    };
+    format!(
+        "nothing that may change reaches the loss, as when a control or a force is beyond its range, or when what moves is not \
+         measured; or the start is a hilltop, or at bounds that hold all of it back{why}"
+    )
 }
 
 /// Several names, and what they are.

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use pullback_engine::names::{Block, Group};
 use pullback_report::{NpzError, NpzWriter, RunFolder};
 use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
 
-use crate::load::{self, Reading};
+use crate::load::{self, Reading, Timing};
 use crate::{Where, folder, page, say};
 
 #[derive(Args)]
@@ -19,6 +20,8 @@ pub struct Arguments {
     place: Where,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    timing: Timing,
 }
 
 /// The trajectory in a run folder.
@@ -38,9 +41,8 @@ pub struct Recorded {
     pub params: Vec<f64>,
     /// How many particles.
     pub particles: usize,
-    /// How many numbers a state has, and how many of them are positions.
+    /// How many numbers a state has.
     pub state_len: usize,
-    pub positions: usize,
     /// How many numbers a control has.
     pub control_len: usize,
 }
@@ -61,11 +63,6 @@ impl Recorded {
         std::array::from_fn(|axis| self.state(moment)[3 * particle + axis])
     }
 
-    /// Velocity of a particle at a moment [m/s].
-    pub fn velocity(&self, moment: usize, particle: usize) -> [f64; 3] {
-        std::array::from_fn(|axis| self.state(moment)[self.positions + 3 * particle + axis])
-    }
-
     /// The moments that a plot shows.
     pub fn shown(&self) -> impl Iterator<Item = usize> + Clone {
         let every = self.len().div_ceil(MOST_SHOWN).max(1);
@@ -75,9 +72,10 @@ impl Recorded {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let mut problem = Problem::new(load::simulation(&arguments.place.file, &arguments.reading)?)?;
+    let file = &arguments.place.file;
+    let mut problem = Problem::new(load::simulation(file, &arguments.reading, &arguments.timing)?)?;
     let start = Instant::now();
-    let recorded = record_at(&mut problem, &[])?;
+    let recorded = record_at(&mut problem, &[]).map_err(|error| arguments.timing.fix(file, error))?;
     let seconds = start.elapsed().as_secs_f64();
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
@@ -92,11 +90,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The rollout at the best point of a run.
 pub fn record(problem: &mut Problem, run: &Run) -> Result<Recorded> {
-    record_at(problem, run.best().0)
+    Ok(record_at(problem, run.best().0)?)
 }
 
 /// The rollout at z.
-pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
+pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded, pullback_solve::Error> {
     let model = problem.model();
     let Point { controls, params, .. } = problem.point(z);
     let mut recorded = Recorded {
@@ -106,7 +104,6 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
         params,
         particles: model.particles(),
         state_len: model.state_layout().len(),
-        positions: model.positions(),
         control_len: model.control_layout().len(),
     };
     problem.watch(z, |moment| {
@@ -116,8 +113,21 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded> {
     Ok(recorded)
 }
 
+/// The groups of a block that lies at `range`: name, shape of an array of so many rows, and where each lies.
+fn groups(block: &Block, range: Range<usize>, rows: usize) -> Vec<(String, Vec<usize>, Range<usize>)> {
+    let mut start = range.start;
+    let group = |group: &Group| {
+        let range = start..start + group.len() * block.numbers;
+        start = range.end;
+        let each = (block.numbers > 1).then_some(block.numbers);
+        let shape = [rows].into_iter().chain(group.count).chain(each).collect();
+        (format!("{}.{}", group.name, block.field), shape, range)
+    };
+    block.groups.iter().map(group).collect()
+}
+
 /// `time` (T + 1); `position` and `velocity` (T + 1, particles, 3), where there are particles; the states of robots by
-/// their names (T + 1, ...); `control` (T, numbers).
+/// their names (T + 1, ...); controls by theirs, as variables call them (T, ...).
 pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Recorded) -> Result<()> {
     let moments = recorded.len();
     let numbers = |range: Range<usize>| {
@@ -131,17 +141,17 @@ pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Record
                 npz.array(field, &[moments, recorded.particles, 3], numbers(range))?;
                 continue;
             }
-            let mut start = range.start;
-            for group in &block.groups {
-                let range = start..start + group.len() * block.numbers;
-                start = range.end;
-                let count = group.count.into_iter();
-                let each = (block.numbers > 1).then_some(block.numbers);
-                let shape: Vec<usize> = [moments].into_iter().chain(count).chain(each).collect();
-                npz.array(&format!("{}.{}", group.name, block.field), &shape, numbers(range))?;
+            for (name, shape, range) in groups(block, range, moments) {
+                npz.array(&name, &shape, numbers(range))?;
             }
         }
-        npz.array("control", &[moments - 1, recorded.control_len], recorded.controls.iter().copied())?;
+        for (block, range) in problem.model().control_layout().ranges() {
+            for (name, shape, range) in groups(block, range, moments - 1) {
+                let rows = recorded.controls.chunks_exact(recorded.control_len);
+                let values = rows.flat_map(|row| row[range.clone()].iter().copied());
+                npz.array(&format!("control.{name}"), &shape, values)?;
+            }
+        }
         npz.finish()?;
         Ok(())
     })?;

@@ -39,7 +39,7 @@ fn a_simulation_is_written_as_arrays() {
             ("time", &[101][..]),
             ("position", &[101, 2, 3]),
             ("velocity", &[101, 2, 3]),
-            ("control", &[100, 3])
+            ("control.push.force", &[100, 3])
         ]
     );
     for step in 0..=100 {

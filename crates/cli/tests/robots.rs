@@ -43,13 +43,13 @@ fn a_robot_alone_is_simulated() {
     let folder = empty("robots-alone");
     fs::write(folder.join("swing.urdf"), SWING).expect("it can be written");
     let said = done(&folder, &["simulate", "swing.urdf"]);
-    assert!(said.starts_with("swing: 2000 steps in "), "{said}");
-    let arrays = arrays(&folder.join("runs/swing-simulated/trajectory.npz"));
+    assert!(said.starts_with("swing_set: 2000 steps in "), "{said}");
+    let arrays = arrays(&folder.join("runs/swing_set-simulated/trajectory.npz"));
     let wanted = [
         ("time", &[2001][..]),
         ("swing_set.pivot.position", &[2001]),
         ("swing_set.pivot.velocity", &[2001]),
-        ("control", &[2000, 1]),
+        ("control.swing_set.pivot.control", &[2000]),
     ];
     assert_eq!(shapes(&arrays), wanted);
     // It hangs 0.2 rad off, and swings with ω² = m g l / (m l² + I): nearly as a cosine with that frequency.
@@ -59,10 +59,126 @@ fn a_robot_alone_is_simulated() {
         let small = 0.2 * (frequency * (1.0 - 0.2 * 0.2 / 16.0) * t).cos();
         assert!((angle - small).abs() < 3e-3, "{t}: {angle} {small}");
     }
-    let page = fs::read_to_string(folder.join("runs/swing-simulated/report.html")).expect("it is there");
+    let page = fs::read_to_string(folder.join("runs/swing_set-simulated/report.html")).expect("it is there");
     for wanted in ["Positions of hinges", "swing_set.pivot", "\"corners\":[", "swing_set.arm", ">bodies<"] {
         assert!(page.contains(wanted), "{wanted}");
     }
+    assert!(
+        page.contains(">2000 steps of 0.001 s<") && page.contains("<title>swing_set"),
+        "what it is called"
+    );
+    assert!(!page.contains(">Controls<"), "controls that are all zero are not plotted");
+    let place = |what: &str| page.find(what).expect("it is there");
+    assert!(place("class=\"pb-play\"") < place("Positions of hinges"), "the playback comes first");
+}
+
+/// A root that stands by joints of its own is not freed in silence; folders are looked for by their options.
+#[test]
+fn options_that_cannot_work_are_refused() {
+    let folder = empty("robots-options");
+    let mjcf = r#"<mujoco model="cart"><worldbody><body name="cart"><joint name="rail" type="slide" axis="1 0 0"/>
+        <geom size="0.1"/></body></worldbody></mujoco>"#;
+    fs::write(folder.join("cart.xml"), mjcf).expect("it can be written");
+    for (arguments, wanted) in [
+        (
+            &["simulate", "cart.xml", "--base", "free"][..],
+            "error: cart.xml: `--base free` would change nothing: the file says how its root stands, by `rail`\n  fix: ",
+        ),
+        (
+            &["params", "cart.xml", "--package", "arms=nowhere"],
+            "error: --package arms=nowhere: there is no such folder\n  fix: ",
+        ),
+        (
+            &["params", "cart.xml", "--allow", "nowhere"],
+            "error: --allow nowhere: there is no such folder\n  fix: ",
+        ),
+    ] {
+        let output = run(&folder, arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.starts_with(wanted), "{arguments:?}: {errors}");
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+    }
+    done(&folder, &["simulate", "cart.xml", "--base", "fixed", "--steps", "2"]);
+}
+
+/// Warnings that differ in names and places only are one.
+#[test]
+fn warnings_that_are_alike_are_one() {
+    let folder = empty("robots-alike");
+    let text = SWING
+        .replace("<link name=\"post\"/>", "<link name=\"post\">\n<decor/></link>")
+        .replace("<link name=\"arm\">", "<link name=\"arm\">\n<decor/>\n<decor/>\n<paint/>");
+    fs::write(folder.join("swing.urdf"), text).expect("it can be written");
+    let output = run(&folder, &["params", "swing.urdf"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors.matches("warning: ").count(), 2, "{errors}");
+    assert!(errors.contains("  ... and 2 more like it, at lines 5, 6\n"), "{errors}");
+}
+
+/// A motor on a hinge and one on a slide, with ranges of their controls.
+const MOTORS: &str = "[simulation]\ndt = 0.01\nsteps = 20\n[[robots]]\nname = \"arm\"\ncontrols = { lift = 3 }\n\
+    [[robots.bodies]]\nname = \"upper\"\nmass = 1\ncenter = [0, 0, -0.2]\ninertia = [0.1, 0.1, 0.1]\n\
+    [[robots.bodies]]\nname = \"lower\"\nparent = \"upper\"\nmass = 1\ninertia = [0.1, 0.1, 0.1]\n\
+    [[robots.joints]]\nname = \"elbow\"\nbody = \"upper\"\nkind = \"hinge\"\naxis = [0, 1, 0]\n\
+    [[robots.joints]]\nname = \"rail\"\nbody = \"lower\"\nkind = \"slide\"\naxis = [1, 0, 0]\n\
+    [[robots.motors]]\nname = \"lift\"\njoint = \"elbow\"\nkind = \"torque\"\ncontrol_range = [-1, 2]\n\
+    [[robots.motors]]\nname = \"push\"\njoint = \"rail\"\nkind = \"torque\"\n\
+    [[variables]]\nname = \"control.arm.lift.control\"\n\
+    [[loss]]\nkind = \"joint\"\nof = \"arm.elbow\"\n";
+
+/// Each joint has its own unit, and a control the range of its motor.
+#[test]
+fn units_and_ranges_are_those_of_the_joint() {
+    let folder = empty("robots-units");
+    fs::write(folder.join("arm.toml"), format!("{MOTORS}target = 50.0\n")).expect("it can be written");
+    let said = done(&folder, &["params", "arm.toml"]);
+    for (name, wanted) in [
+        ("initial.arm.elbow.position", " rad "),
+        ("initial.arm.rail.position", " m "),
+        ("initial.arm.elbow.velocity", " rad/s "),
+        ("initial.arm.rail.velocity", " m/s "),
+        ("arm.elbow.damping", " N·m·s/rad "),
+        ("arm.rail.damping", " N·s/m "),
+        ("control.arm.lift.control", " N·m "),
+        ("control.arm.lift.control", " −1 to 2 "),
+        ("control.arm.push.control", " N "),
+    ] {
+        let line = said.lines().find(|line| line.starts_with(name)).expect("it is listed");
+        assert!(line.contains(wanted), "{wanted}: {line}");
+    }
+    assert!(!said.contains("rad or m") && !said.contains("N·m or N"), "{said}");
+    // The target is far beyond what the motor can do: all controls end at the motor's greatest.
+    done(&folder, &["solve", "arm.toml", "--out", "run"]);
+    let solution: toml::Table =
+        fs::read_to_string(folder.join("run/solution.toml")).expect("it is there").parse().expect("TOML");
+    let controls = solution["variables"].as_array().expect("a list");
+    assert_eq!(controls.len(), 20);
+    for control in &controls[..19] {
+        assert_eq!(
+            (control["value"].as_float(), control["unit"].as_str()),
+            (Some(2.0), Some("N·m")),
+            "{control}"
+        );
+    }
+}
+
+/// A gradient of exactly zero is no success.
+#[test]
+fn a_zero_gradient_is_told() {
+    let folder = empty("robots-flat");
+    // The first state does not depend on controls.
+    fs::write(folder.join("flat.toml"), format!("{MOTORS}target = 5.0\nat = 0\n"))
+        .expect("it can be written");
+    let said = done(&folder, &["solve", "flat.toml", "--out", "run"]);
+    assert!(said.contains("stopped: Nothing was tried: the gradient is exactly zero at the start"), "{said}");
+    assert!(!said.contains("Converged") && said.contains("beyond its range"), "{said}");
+    let said = done(&folder, &["check", "flat.toml", "--out", "check"]);
+    assert!(said.contains("gradient: ZERO: 20 derivatives") && !said.contains("right"), "{said}");
+    // Where all is as wanted there is nothing to follow either, and that is a success.
+    fs::write(folder.join("fits.toml"), format!("{MOTORS}target = 0.0\nat = 0\n"))
+        .expect("it can be written");
+    let said = done(&folder, &["solve", "fits.toml", "--out", "fits"]);
+    assert!(said.contains("stopped: Converged"), "{said}");
 }
 
 #[test]
@@ -94,6 +210,39 @@ fn a_free_robot_falls() {
     assert_eq!(arrays(&folder.join("fixed/trajectory.npz")).len(), 4);
 }
 
+/// Damping that an explicit step cannot take is said to need an implicit one, on the command line.
+#[test]
+fn a_stiff_robot_is_simulated_implicitly() {
+    let folder = empty("robots-stiff");
+    let stiff = SWING.replace("<axis xyz=\"0 1 0\"/>", "<axis xyz=\"0 1 0\"/><dynamics damping=\"5000\"/>");
+    fs::write(folder.join("swing.urdf"), stiff).expect("it can be written");
+    let output = run(&folder, &["simulate", "swing.urdf"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.starts_with("error: swing.urdf: step "), "{errors}");
+    assert!(errors.contains("`--dt 0.0001`") && errors.contains("`--integrator backward-euler`"), "{errors}");
+    assert!(!errors.contains("substeps") && !folder.join("runs").exists(), "{errors}");
+
+    let end = |arguments: &[&str]| {
+        let arguments = [&["simulate", "swing.urdf", "--out", "run", "--replace"], arguments].concat();
+        let said = done(&folder, &arguments);
+        let arrays = arrays(&folder.join("run/trajectory.npz"));
+        (said, arrays[0].2[arrays[0].1[0] - 1], arrays[1].2[arrays[1].1[0] - 1])
+    };
+    // It creeps: c dq/dt = -m g l sin(0.2 + q).
+    let crept = |time: f64| -2.0 * 9.81 * 0.5 * 0.2_f64.sin() / 5000.0 * time;
+    for (arguments, steps, time) in [
+        (&["--integrator", "backward-euler"][..], 2000, 2.0),
+        (&["--integrator", "backward-euler", "--steps", "300", "--dt", "0.01"], 300, 3.0),
+        (&["--dt", "0.0001"], 20000, 2.0),
+    ] {
+        let (said, last, q) = end(arguments);
+        assert!(said.starts_with(&format!("swing_set: {steps} steps in ")), "{said}");
+        assert!((last - time).abs() < 1e-9, "{last}");
+        assert!((q / crept(time) - 1.0).abs() < 0.01, "{arguments:?}: {q} {}", crept(time));
+    }
+}
+
 /// Gravity and time step of an MJCF file alone are its own; in a scene they are the scene's.
 #[test]
 fn whose_gravity_it_is() {
@@ -112,7 +261,10 @@ fn whose_gravity_it_is() {
     assert!((fallen("alone", 200) + 2.0 * 1e-4 * 200.0 * 201.0 / 2.0).abs() < 1e-9);
     let scene = "[simulation]\ndt = 0.02\nsteps = 10\n[world]\ngravity = [0, 0, -5]\n[[robots]]\nfile = \"drop.xml\"\n";
     fs::write(folder.join("scene.toml"), scene).expect("it can be written");
-    done(&folder, &["simulate", "scene.toml", "--out", "scene"]);
+    // That it is another gravity than the file's is told.
+    let output = run(&folder, &["simulate", "scene.toml", "--out", "scene"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the gravity [0.0, 0.0, -2.0]"));
     assert!((fallen("scene", 10) + 5.0 * 4e-4 * 10.0 * 11.0 / 2.0).abs() < 1e-9);
 }
 
@@ -180,6 +332,16 @@ fn bad_robots_are_refused() {
             "`--base` is for files of robots, and this is a scene\n  fix: write `base = \"free\"`",
         ),
         (&["params", "good.toml", "--lenient"], "`lenient = true`"),
+        (
+            &["simulate", "good.toml", "--dt", "0.1"],
+            "`--dt` is for files of robots, and this is a scene\n  fix: write `dt` in the section `[simulation]`",
+        ),
+        (&["simulate", "good.toml", "--steps", "5"], "`--steps` is for files of robots"),
+        (&["simulate", "good.toml", "--integrator", "rk4"], "`--integrator` is for files of robots"),
+        (&["simulate", "swing.urdf", "--dt", "-1"], "greater than 0"),
+        (&["simulate", "swing.urdf", "--dt", "1e-9"], "2000000000 steps are too many"),
+        (&["simulate", "swing.urdf", "--steps", "0"], "0 is not in 1.."),
+        (&["simulate", "swing.urdf", "--integrator", "rk5"], "did you mean `rk4`?"),
         (&["simulate", "swing.urdf", "--package", "arms"], "write NAME=FOLDER"),
         (&["simulate", "swing.urdf", "--allow", "nowhere"], "nowhere"),
         (&["simulate", "swing.urdf", "--base", "loose"], "free, fixed"),

@@ -9,6 +9,7 @@ use crate::articulated::{Manifold, Robot};
 use crate::contact::Contacts;
 use crate::error::Error;
 use crate::force::{Constraint, Force};
+use crate::names::joints;
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, Pins, Push, Springs};
 
@@ -105,6 +106,11 @@ impl Model {
         if let Some((contact, params)) = Contacts::new(scene, &inner.robots)? {
             inner.params = extended(&inner.params, params)?;
             inner.contact = Some(Arc::new(contact));
+        }
+        for robot in inner.robots.iter() {
+            for layout in [&mut inner.state, &mut inner.params, &mut inner.control] {
+                Arc::make_mut(layout).refine(|block, group| joints::own(robot.description(), block, group));
+            }
         }
         Ok(Model { inner: Arc::new(inner) })
     }
@@ -229,10 +235,9 @@ impl Inner {
 
 /// A layout with more blocks, if no name is there twice.
 fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
-    let mut blocks = layout.blocks().to_vec();
-    blocks.extend(more);
+    let layout = layout.followed_by(more);
     let mut names = HashSet::new();
-    for block in &blocks {
+    for block in layout.blocks() {
         if !names.insert(block.key.clone()) {
             return Err(Error::SameName { name: block.key.clone() });
         }
@@ -252,7 +257,7 @@ fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
             return Err(Error::Length { what: "the values of a block of params or controls", wanted, found });
         }
     }
-    Ok(Layout::new(blocks))
+    Ok(layout)
 }
 
 /// The controls of the scene's actuators.

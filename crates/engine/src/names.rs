@@ -1,9 +1,11 @@
 //! Flat vectors with named parts: `ball.mass`, `spring[12].stiffness`, `chain[3].position.z`.
 
 mod find;
+pub(crate) mod joints;
 mod space;
 mod vector;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use find::NameError;
@@ -145,6 +147,8 @@ pub struct Layout {
     starts: Vec<usize>,
     len: usize,
     tangent_len: usize,
+    /// What the numbers of a group mean, where that is not what those of its block (the first index) mean.
+    own: BTreeMap<(usize, usize), Quantity>,
 }
 
 /// One named value of a layout.
@@ -154,6 +158,7 @@ pub struct Part<'a> {
     group: &'a Group,
     index: Option<usize>,
     start: usize,
+    own: Option<&'a Quantity>,
 }
 
 impl Part<'_> {
@@ -171,7 +176,7 @@ impl Part<'_> {
 
     /// What its numbers mean.
     pub fn quantity(&self) -> &Quantity {
-        &self.block.quantity
+        self.own.unwrap_or(&self.block.quantity)
     }
 }
 
@@ -186,6 +191,24 @@ impl Layout {
         }
         layout.blocks = blocks;
         Arc::new(layout)
+    }
+
+    /// The same with more blocks after its own.
+    pub(crate) fn followed_by(&self, more: Vec<Block>) -> Arc<Layout> {
+        let blocks = self.blocks.iter().cloned().chain(more).collect();
+        let mut layout = Self::new(blocks);
+        Arc::make_mut(&mut layout).own.clone_from(&self.own);
+        layout
+    }
+
+    /// Gives groups quantities of their own. They tell what numbers mean and which are of use; what is allowed at all is
+    /// still up to the block.
+    pub(crate) fn refine(&mut self, own: impl Fn(&Block, &Group) -> Option<Quantity>) {
+        for (b, block) in self.blocks.iter().enumerate() {
+            for (g, group) in block.groups.iter().enumerate() {
+                self.own.extend(own(block, group).map(|quantity| ((b, g), quantity)));
+            }
+        }
     }
 
     /// The blocks.
@@ -224,16 +247,18 @@ impl Layout {
 
     /// All named values, in order.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.blocks.iter().zip(&self.starts).flat_map(|(block, &start)| {
+        self.blocks.iter().zip(&self.starts).enumerate().flat_map(move |(b, (block, &start))| {
             let mut at = start;
-            block.groups.iter().flat_map(move |group| {
+            block.groups.iter().enumerate().flat_map(move |(g, group)| {
                 let from = at;
                 at += group.len() * block.numbers;
+                let own = self.own.get(&(b, g));
                 (0..group.len()).map(move |i| Part {
                     block,
                     group,
                     index: group.count.map(|_| i),
                     start: from + i * block.numbers,
+                    own,
                 })
             })
         })

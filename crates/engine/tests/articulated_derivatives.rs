@@ -76,8 +76,23 @@ fn size(numbers: &[f64], i: usize) -> f64 {
     }
 }
 
+/// Numbers at the ends of their ranges go inside, so that differences to both sides make sense.
+fn inside(mechanism: &mut Mechanism<f64>) {
+    let mut params = mechanism.params();
+    for (block, range) in params.layout().clone().ranges() {
+        for i in range {
+            let value = params.values()[i];
+            if block.quantity.refuses(value - 1e-3).is_some() && value == 0.0 {
+                params.values_mut()[i] = 0.01;
+            }
+        }
+    }
+    mechanism.set_params(params.values()).expect("params");
+}
+
 fn check(way: Way) {
     for (k, mut sample) in trees().into_iter().enumerate() {
+        inside(&mut sample.mechanism);
         let given = if way == Way::Forward { sample.tau.clone() } else { sample.a.clone() };
         let x = [sample.q.clone(), sample.v.clone(), given];
         let parts = [&x[0][..], &x[1], &x[2]];

@@ -45,7 +45,8 @@ fn record(scene: &Scene) -> Result<(scene::Table, Vec<usize>), Box<dyn std::erro
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (data, steps) = record(&hanging(TRUTH))?;
     let count = data.rows.len();
-    let track = scene::Track { particle: 1, velocity: false, axis: 2, column: 1 };
+    let track =
+        scene::Track { of: scene::Tracked::Particle { particle: 1, axis: 2 }, velocity: false, column: 1 };
     let description = scene::Problem {
         scene: hanging(GUESS),
         variables: NAMES.map(Variable::new).to_vec(),

@@ -101,7 +101,7 @@ pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
 pub use particles::Particles;
 pub use problem::{
-    Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Variable, When,
+    Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Tracked, Variable, When,
 };
 pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};

@@ -100,6 +100,11 @@ impl<'p> Names<'p> {
         Self { word, groups, firsts, by_name }
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
     /// Whether a name such as `ball` or `chain[3]` begins with one of a group.
     fn knows(&self, name: &str) -> bool {
         self.by_name.contains_key(split(name).0)

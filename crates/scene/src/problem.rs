@@ -197,14 +197,31 @@ pub enum Part {
 /// What a column of measurements is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// The particle.
-    pub particle: usize,
-    /// Whether it is a velocity [m/s]; else it is a position [m].
+    /// What is measured.
+    pub of: Tracked,
+    /// Whether it is its velocity; else it is its position.
     pub velocity: bool,
-    /// The axis: 0, 1 or 2 for x, y or z.
-    pub axis: usize,
     /// The column of the table.
     pub column: usize,
+}
+
+/// What a column of measurements is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tracked {
+    /// A particle along an axis: [m], [m/s].
+    Particle {
+        /// The particle.
+        particle: usize,
+        /// The axis: 0, 1 or 2 for x, y or z.
+        axis: usize,
+    },
+    /// A hinge: [rad], [rad/s]; or a slide: [m], [m/s].
+    Joint {
+        /// The robot, as an index of [`Scene::robots`].
+        robot: usize,
+        /// The joint, as an index of its joints.
+        joint: usize,
+    },
 }
 
 /// When a loss is measured. Step 0 is the initial state, step n the state after n steps.

@@ -87,6 +87,11 @@ impl Integrator {
             Self::BackwardEuler => "backward-euler",
         }
     }
+
+    /// Whether each step solves equations, so that what is stiff does not blow up.
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::ImplicitMidpoint | Self::BackwardEuler)
+    }
 }
 
 impl fmt::Display for Integrator {

@@ -2,7 +2,7 @@
 
 use pullback_scene::{
     Actuator, AppliedForce, Bounds, Ground, LossKind, LossTerm, Memory, Optimiser, Particles, Problem, Scene,
-    Source, Springs, Table, Track, Variable, When,
+    Source, Springs, Table, Track, Tracked, Variable, When,
 };
 
 /// Particles 0: ball; 1 to 4: chain; springs along the chain and to the ball.
@@ -190,7 +190,7 @@ fn tables_of_trajectories_are_checked() {
         kind: LossKind::Trajectory {
             data: Table { columns: vec!["time".into(), "ball.x".into()], rows: vec![row] },
             file: "measured.csv".into(),
-            tracks: vec![Track { particle, velocity: false, axis, column }],
+            tracks: vec![Track { of: Tracked::Particle { particle, axis }, velocity: false, column }],
         },
         at,
         weight: 1.0,

@@ -2,8 +2,8 @@
 
 use pullback_scene::{
     Actuator, AppliedForce, Bounds, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
-    Oscillation, Particles, Problem, Scene, Simulation, Snapshots, Source, Springs, Table, Track, Variable,
-    When, World,
+    Oscillation, Particles, Problem, Scene, Simulation, Snapshots, Source, Springs, Table, Track, Tracked,
+    Variable, When, World,
 };
 
 const SMALL: &str = r#"
@@ -158,7 +158,11 @@ fn a_file_with_everything() {
 #[test]
 fn losses_of_the_file_with_everything() {
     let problem = Problem::load("tests/good/everything.toml").unwrap_or_else(|error| panic!("{error}"));
-    let track = |particle, velocity, axis, column| Track { particle, velocity, axis, column };
+    let track = |particle, velocity, axis, column| Track {
+        of: Tracked::Particle { particle, axis },
+        velocity,
+        column,
+    };
     let table = Table {
         columns: ["time", "ball.x", "ball.vz", "chain[2].y"].map(String::from).to_vec(),
         rows: vec![vec![0.0, 0.0, 2.0, 0.0], vec![0.1, 0.1, 1.5, 0.0], vec![1.0, 1.0, -0.25, 0.125]],

@@ -21,6 +21,13 @@ pub struct Health {
     pub value: f64,
 }
 
+impl Health {
+    /// Is every derivative that was looked at exactly zero, and every difference? They agree, and lead nowhere.
+    pub fn is_flat(&self) -> bool {
+        !self.audit.is_empty() && self.audit.iter().all(|it| it.derivative == 0.0 && it.difference == 0.0)
+    }
+}
+
 /// One variable's derivative and its difference, in the variable's own unit.
 #[derive(Clone, Debug)]
 pub struct Audit {

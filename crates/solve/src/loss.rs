@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use pullback_engine::Model;
 use pullback_engine::names::NameError;
 use pullback_engine::rollout::{Bars, Loss, Moment, Tangent};
-use pullback_scene::{Invalid, LossKind, LossTerm, Part, Scene, Track, When};
+use pullback_scene::{Invalid, LossKind, LossTerm, Part, Scene, Track, Tracked, When};
 
 pub use kernel::KernelLoss;
 use parts::Parts;
@@ -70,8 +70,9 @@ impl Losses {
     pub fn new(scene: &Scene, model: &Model, terms: &[LossTerm]) -> Result<Losses, Invalid> {
         let (dt, steps) = (scene.simulation.dt, scene.simulation.steps);
         let term = |(i, term): (usize, &LossTerm)| {
+            let key = if matches!(term.kind, LossKind::Trajectory { .. }) { "data" } else { "of" };
             let (name, entries) =
-                measured(scene, model, &term.kind).map_err(|error| error.at(format!("loss[{i}].of")))?;
+                measured(scene, model, &term.kind).map_err(|error| error.at(format!("loss[{i}].{key}")))?;
             let dt = if term.at == When::Always { dt } else { 1.0 };
             let (entries, at) = in_order(entries, term.at.clone());
             Ok(Term { name, entries, at, factor: (term.weight * dt).sqrt() })
@@ -232,6 +233,11 @@ fn measured(scene: &Scene, model: &Model, kind: &LossKind) -> Result<(String, En
     let missing = |fix: &'static str| move |error: NameError| Invalid::new("of", error.to_string(), fix);
     let state =
         |of: usize, velocity: bool, axis: usize| 3 * of + axis + if velocity { model.positions() } else { 0 };
+    let joint_number = |robot: usize, joint: usize, velocity: bool| {
+        let field = if velocity { "velocity" } else { "position" };
+        let found = model.state_layout().find(&format!("{}.{field}", scene.joint_name(robot, joint)));
+        found.map(|range| range.start).map_err(missing("name a hinge or slide of the scene"))
+    };
     let along = |target: &[f64; 3], axes: &[bool; 3]| -> Vec<(usize, f64)> {
         (0..3).filter(|axis| axes[*axis]).map(|axis| (axis, target[axis])).collect()
     };
@@ -255,16 +261,18 @@ fn measured(scene: &Scene, model: &Model, kind: &LossKind) -> Result<(String, En
         LossKind::PartVelocity { of, target, axes } => part(*of, true, target, axes),
         LossKind::Joint { robot, joint, target } => {
             let name = scene.joint_name(*robot, *joint);
-            let found = model.state_layout().find(&format!("{name}.position"));
-            let range = found.map_err(missing("name a hinge or slide of the scene"))?;
-            (format!("position of {name}"), Entries::State(vec![(range.start, *target)]))
+            let number = joint_number(*robot, *joint, false)?;
+            (format!("position of {name}"), Entries::State(vec![(number, *target)]))
         }
         LossKind::Trajectory { data, tracks, file } => {
-            let index = |t: &Track| state(t.particle, t.velocity, t.axis);
+            let index = |t: &Track| match t.of {
+                Tracked::Particle { particle, axis } => Ok(state(particle, t.velocity, axis)),
+                Tracked::Joint { robot, joint } => joint_number(robot, joint, t.velocity),
+            };
             let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
             let rows = data.rows.iter().map(row).collect();
             let name = format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
-            (name, Entries::Rows { indices: tracks.iter().map(index).collect(), rows })
+            (name, Entries::Rows { indices: tracks.iter().map(index).collect::<Result<_, _>>()?, rows })
         }
         LossKind::Effort { actuator } => {
             let controls = model.control_layout();

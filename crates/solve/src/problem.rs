@@ -368,7 +368,13 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
             return Error::Rollout(Box::new(source.error("simulation.integrator", error.to_string(), fix)));
         }
         error if error.is_of_the_run() => {
-            let fix = "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many";
+            let fix = match description.scene.simulation.integrator.is_implicit() {
+                true => "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many",
+                false => {
+                    "take a smaller `dt`, or more `substeps`; or, for what is stiff, as damping on a light link is, \
+                     `integrator = \"backward-euler\"`"
+                }
+            };
             return Error::Rollout(Box::new(source.error("simulation.dt", error.to_string(), fix)));
         }
         _ => return Error::Engine(error),

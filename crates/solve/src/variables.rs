@@ -343,6 +343,15 @@ fn beyond(first: Coordinate, by: usize) -> Coordinate {
     }
 }
 
+/// What the scene says. A control beyond its motor's range acts as the end of the range, and starts there.
+fn nominal_start(found: &Found, nominal: &Point) -> f64 {
+    let (value, q) = (nominal.get(found.coordinate), &found.quantity);
+    match found.coordinate {
+        Coordinate::Control(_) => value.max(q.lower).min(q.upper),
+        Coordinate::State(_) | Coordinate::Param(_) => value,
+    }
+}
+
 fn start_values(
     variable: &Variable,
     found: &[Found],
@@ -350,7 +359,7 @@ fn start_values(
     path: &str,
 ) -> Result<Vec<f64>, Invalid> {
     let Some(start) = &variable.start else {
-        return Ok(found.iter().map(|found| nominal.get(found.coordinate)).collect());
+        return Ok(found.iter().map(|found| nominal_start(found, nominal)).collect());
     };
     match (start.len(), found.len()) {
         (given, wanted) if given == wanted => Ok(start.clone()),

@@ -1,7 +1,7 @@
 //! Losses: values by hand, gradients by differences, and terms that do not depend on the time step.
 
 use pullback_kernel::prelude::*;
-use pullback_scene::{self as scene, LossKind, LossTerm, Table, Track, Variable, When};
+use pullback_scene::{self as scene, LossKind, LossTerm, Table, Track, Tracked, Variable, When};
 use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, check};
 use pullback_solve::loss::KernelLoss;
@@ -74,8 +74,8 @@ fn values_by_hand() {
 
     // A table of measurements.
     let tracks = vec![
-        Track { particle: 0, velocity: false, axis: 1, column: 1 },
-        Track { particle: 0, velocity: true, axis: 2, column: 2 },
+        Track { of: Tracked::Particle { particle: 0, axis: 1 }, velocity: false, column: 1 },
+        Track { of: Tracked::Particle { particle: 0, axis: 2 }, velocity: true, column: 2 },
     ];
     let data = Table {
         columns: ["time", "ball.y", "ball.vz"].map(str::to_owned).to_vec(),
@@ -173,7 +173,7 @@ fn audited(problem: &mut Problem) {
 #[test]
 fn gradients_by_differences() {
     let axes = [true, false, true];
-    let tracks = vec![Track { particle: 0, velocity: true, axis: 0, column: 1 }];
+    let tracks = vec![Track { of: Tracked::Particle { particle: 0, axis: 0 }, velocity: true, column: 1 }];
     let data = Table { columns: vec!["time".into(), "ball.vx".into()], rows: vec![vec![0.3, 2.0]] };
     let terms = [
         LossTerm::position(0, [0.0; 3]),

@@ -59,7 +59,11 @@ target = [1, 0, 0]
         columns: vec!["time".into(), "bob.x".into()],
         rows: steps.iter().map(measured).collect(),
     };
-    let tracks = vec![scene::Track { particle: 1, velocity: false, axis: 0, column: 1 }];
+    let tracks = vec![scene::Track {
+        of: scene::Tracked::Particle { particle: 1, axis: 0 },
+        velocity: false,
+        column: 1,
+    }];
     problem.losses[0].kind = LossKind::Trajectory { data, file: "bob.csv".into(), tracks };
     problem.losses[0].at = When::Steps(steps);
     problem

@@ -6,7 +6,7 @@ mod solids;
 use anyhow::Result;
 use pullback_report::{Playback, Plot, Section};
 use pullback_scene::robot::JointKind;
-use pullback_scene::{LossKind, LossTerm, Scene, Table, Track};
+use pullback_scene::{LossKind, LossTerm, Scene, Table, Track, Tracked};
 use pullback_solve::Problem;
 
 use crate::simulate::Recorded;
@@ -32,10 +32,11 @@ pub fn show(
 ) -> Result<()> {
     let scene = &problem.description().scene;
     let losses = &problem.description().losses;
-    measured(s, scene, losses, before, recorded);
     let seen = Seen::new(problem, recorded)?;
     let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
     let targets = targets(scene, losses);
+    playback(s, scene, &targets, &seen);
+    measured(s, problem, before, recorded);
     let views = views(&seen);
     for axes in &views {
         s.plot(&paths(scene, *axes, &targets, seen_before.as_ref(), &seen));
@@ -48,19 +49,53 @@ pub fn show(
     }
     joints(s, problem, before, recorded);
     controls(s, problem, recorded);
-    playback(s, scene, targets, seen);
     Ok(())
 }
 
+/// A number of the state that was measured.
+struct Measured {
+    number: usize,
+    title: String,
+    /// What its axis is called.
+    axis: String,
+}
+
+impl Measured {
+    fn new(problem: &Problem, track: &Track) -> Option<Measured> {
+        let (scene, model) = (&problem.description().scene, problem.model());
+        let (what, field) = if track.velocity { ("Velocity", "velocity") } else { ("Position", "position") };
+        match track.of {
+            Tracked::Particle { particle, axis } => {
+                let (v, unit) = if track.velocity { ("v", "m/s") } else { ("", "m") };
+                let first = if track.velocity { model.positions() } else { 0 };
+                Some(Measured {
+                    number: first + 3 * particle + axis,
+                    title: format!("{what} of {} along {}", scene.particle_name(particle), AXES[axis]),
+                    axis: format!("{v}{} [{unit}]", AXES[axis]),
+                })
+            }
+            Tracked::Joint { robot, joint } => {
+                let name = scene.joint_name(robot, joint);
+                let number = model.state_layout().find(&format!("{name}.{field}")).ok()?.start;
+                let unit = match (scene.robots[robot].joints[joint].kind, track.velocity) {
+                    (JointKind::Slide, false) => "m",
+                    (JointKind::Slide, true) => "m/s",
+                    (_, false) => "rad",
+                    (_, true) => "rad/s",
+                };
+                Some(Measured {
+                    number,
+                    title: format!("{what} of {name}"),
+                    axis: format!("{field} [{unit}]"),
+                })
+            }
+        }
+    }
+}
+
 /// Measurements, and the motion that should fit them.
-fn measured(
-    s: &mut Section,
-    scene: &Scene,
-    losses: &[LossTerm],
-    before: Option<&Recorded>,
-    recorded: &Recorded,
-) {
-    let columns = losses.iter().filter_map(|term| match &term.kind {
+fn measured(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
+    let columns = problem.description().losses.iter().filter_map(|term| match &term.kind {
         LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
         LossKind::Position { .. }
         | LossKind::Velocity { .. }
@@ -71,19 +106,11 @@ fn measured(
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
     for (data, track) in columns.iter().take(MOST_PLOTS) {
-        let name = scene.particle_name(track.particle);
-        let (what, unit) = if track.velocity { ("Velocity", "m/s") } else { ("Position", "m") };
+        let Some(Measured { number, title, axis }) = Measured::new(problem, track) else { continue };
         let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
-            let value = |t: usize| match track.velocity {
-                true => recorded.velocity(t, track.particle)[track.axis],
-                false => recorded.position(t, track.particle)[track.axis],
-            };
-            recorded.shown().map(|t| (recorded.times[t], value(t))).unzip()
+            recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[number])).unzip()
         };
-        let axis = AXES[track.axis];
-        let mut plot = Plot::line(format!("{what} of {name} along {axis}"))
-            .x("time [s]")
-            .y(format!("{}{axis} [{unit}]", if track.velocity { "v" } else { "" }));
+        let mut plot = Plot::line(title).x("time [s]").y(axis);
         let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
         let (times, values): (Vec<f64>, Vec<f64>) =
             data.rows.iter().step_by(every).map(|row| (row[0], row[track.column])).unzip();
@@ -234,16 +261,22 @@ fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorde
 /// What the actuators do.
 fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     let n = recorded.control_len;
-    if n == 0 {
+    // A robot whose motors rest has nothing to show.
+    if recorded.controls.iter().all(|u| *u == 0.0) {
         return;
     }
     let layout = problem.model().control_layout();
     // Controls of actuators are forces; what those of motors are, their gains say.
-    let forces = layout.blocks().iter().all(|block| block.quantity.unit == "N");
-    let unit = if forces { "force [N]" } else { "control" };
+    let mut units = layout.parts().map(|part| part.quantity().unit.clone());
+    let first = units.next().unwrap_or_default();
+    let label = match (first.as_str(), units.all(|unit| unit == first)) {
+        ("N", true) => "force [N]".to_owned(),
+        ("-", true) | (_, false) => "control".to_owned(),
+        (unit, true) => format!("control [{unit}]"),
+    };
     let steps = recorded.controls.len() / n;
     let times = &recorded.times[..steps];
-    let mut plot = Plot::line("Controls").x("time [s]").y(unit);
+    let mut plot = Plot::line("Controls").x("time [s]").y(label);
     for i in 0..n.min(MOST_PLOTS) {
         let values: Vec<f64> = (0..steps).map(|step| recorded.controls[step * n + i]).collect();
         plot = plot.series(layout.name_of(i), times, &values);
@@ -251,19 +284,19 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     s.plot(&plot);
 }
 
-fn playback(s: &mut Section, scene: &Scene, targets: Vec<(String, [f64; 3])>, seen: Seen) {
+fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen: &Seen) {
     let springs = scene.springs.iter().flat_map(|springs| springs.ends.clone());
-    let lines = springs.chain(solids::bones(scene, &seen)).collect();
+    let lines = springs.chain(solids::bones(scene, seen)).collect();
     s.playback(&Playback {
         ground: scene.ground.map(|ground| ground.height).or_else(|| solids::floor(scene)),
         solids: solids::all(scene),
-        targets: targets.into_iter().map(|(_, target)| target).collect(),
+        targets: targets.iter().map(|(_, target)| *target).collect(),
         lines,
-        times: seen.times,
-        positions: seen.points,
-        names: seen.names,
-        bodies: seen.bodies,
-        orientations: seen.orientations,
+        times: seen.times.clone(),
+        positions: seen.points.clone(),
+        names: seen.names.clone(),
+        bodies: seen.bodies.clone(),
+        orientations: seen.orientations.clone(),
         ..Playback::default()
     });
 }

@@ -94,7 +94,13 @@ impl Layout {
 
     /// What number `i` means.
     pub fn quantity_of(&self, i: usize) -> Option<&super::Quantity> {
-        self.ranges().find(|(_, range)| range.contains(&i)).map(|(block, _)| &block.quantity)
+        let part = self.parts().find(|part| part.range().contains(&i))?;
+        Some(part.own.unwrap_or(&part.block.quantity))
+    }
+
+    /// The block of number `i`.
+    pub(super) fn block_of(&self, i: usize) -> Option<&Block> {
+        self.ranges().find(|(_, range)| range.contains(&i)).map(|(block, _)| block)
     }
 
     /// The names that are most like this one, best first.

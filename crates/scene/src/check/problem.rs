@@ -6,7 +6,9 @@ use super::robot::{joint, part};
 use super::scene::no_particle;
 use super::{Number, count};
 use crate::error::Invalid;
-use crate::problem::{Bounds, LossKind, LossTerm, Method, Optimiser, Problem, Table, Track, Variable, When};
+use crate::problem::{
+    Bounds, LossKind, LossTerm, Method, Optimiser, Problem, Table, Track, Tracked, Variable, When,
+};
 use crate::scene::Scene;
 use crate::words;
 
@@ -126,7 +128,7 @@ fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
             joint(&of("of"), scene, *robot, *index)?;
             Number::any("target", "").check(&of("target"), *target)
         }
-        LossKind::Trajectory { data, tracks, .. } => trajectory(&of("data"), data, tracks, &term.at, count),
+        LossKind::Trajectory { data, tracks, .. } => trajectory(&of("data"), scene, data, tracks, &term.at),
         LossKind::Effort { actuator } => effort(path, scene, actuator, &term.at),
     }
 }
@@ -170,7 +172,7 @@ fn steps(path: &str, at: &When, steps: usize) -> Checked {
     Ok(())
 }
 
-fn trajectory(path: &str, data: &Table, tracks: &[Track], at: &When, particles: usize) -> Checked {
+fn trajectory(path: &str, scene: &Scene, data: &Table, tracks: &[Track], at: &When) -> Checked {
     let invalid = |what: String, fix: &str| Err(Invalid::new(path, what, fix));
     if tracks.is_empty() {
         return invalid("no column is compared".into(), "give at least one column such as `ball.x`");
@@ -187,12 +189,9 @@ fn trajectory(path: &str, data: &Table, tracks: &[Track], at: &When, particles: 
         return invalid(format!("row {row} has a value that is no finite number"), "leave the row out");
     }
     for track in tracks {
-        if track.particle >= particles {
-            return Err(no_particle(path, track.particle, particles));
-        }
-        if track.axis > 2 || track.column >= width {
-            let what = format!("there is no axis {} or no column {}", track.axis, track.column);
-            return invalid(what, "axes are 0, 1 and 2; columns are counted from 0");
+        tracked(path, scene, track.of)?;
+        if track.column >= width {
+            return invalid(format!("there is no column {}", track.column), "columns are counted from 0");
         }
     }
     match at {
@@ -200,6 +199,20 @@ fn trajectory(path: &str, data: &Table, tracks: &[Track], at: &When, particles: 
         When::Steps(_) | When::End | When::Always => {
             invalid("the rows have no steps".into(), "give `at` one step for each row of the table")
         }
+    }
+}
+
+/// What a column is of is there.
+fn tracked(path: &str, scene: &Scene, of: Tracked) -> Checked {
+    match of {
+        Tracked::Particle { particle, .. } if particle >= scene.particle_count() => {
+            Err(no_particle(path, particle, scene.particle_count()))
+        }
+        Tracked::Particle { axis, .. } if axis > 2 => {
+            Err(Invalid::new(path, format!("there is no axis {axis}"), "axes are 0, 1 and 2"))
+        }
+        Tracked::Particle { .. } => Ok(()),
+        Tracked::Joint { robot, joint: index } => joint(path, scene, robot, index),
     }
 }
 

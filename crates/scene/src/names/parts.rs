@@ -91,8 +91,13 @@ impl<'r> PartNames<'r> {
         })
     }
 
+    /// Whether there are robots or loose bodies.
+    pub fn has_robots(&self) -> bool {
+        !self.robots.is_empty()
+    }
+
     /// Whether a name begins with one of a robot.
-    fn begins(&self, name: &str) -> bool {
+    pub fn begins(&self, name: &str) -> bool {
         self.loose.knows(name) || self.by_name.contains_key(head(name))
     }
 

@@ -4,17 +4,21 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
-use super::loss::step_of;
+use super::loss::{Known, step_of};
 use super::node::Node;
 use crate::error::{Error, Invalid, Position};
-use crate::names::Names;
-use crate::problem::{Table, Track};
+use crate::names::PartNames;
+use crate::problem::{Table, Track, Tracked};
 use crate::simulation::Simulation;
-use crate::source::{Source, read_text};
+use crate::source::read_text;
 use crate::words;
 
 /// What the columns of a particle are called.
 const QUANTITIES: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
+
+/// What the column of a joint's velocity ends with.
+const VELOCITY: &str = ".velocity";
+const OF_JOINTS: &str = "the name of a hinge [rad] or slide [m], with .velocity its velocity [rad/s, m/s]";
 
 /// A data file.
 pub(super) struct Data {
@@ -26,14 +30,9 @@ pub(super) struct Data {
 }
 
 /// Reads the file that a key names.
-pub(super) fn read(
-    node: &Node<'_>,
-    simulation: &Simulation,
-    names: &Names<'_>,
-    source: &Source,
-) -> Result<Data, Fault> {
+pub(super) fn read(node: &Node<'_>, known: &Known<'_>) -> Result<Data, Fault> {
     let name = node.text()?;
-    let file = inside(node, name, source.folder(), "measured.csv")?;
+    let file = inside(node, name, known.source.folder(), "measured.csv")?;
     let text = read_text(&file).map_err(|unread| match unread.position {
         None => Fault::Here(node.invalid(format!("{}: {}", words::quoted(name), unread.what), unread.fix)),
         position => Fault::Elsewhere(Error {
@@ -44,7 +43,7 @@ pub(super) fn read(
             fix: unread.fix,
         }),
     })?;
-    let parsed = parse(&text, simulation, names).map_err(|bad| Fault::Elsewhere(bad.error(&file)));
+    let parsed = parse(&text, known).map_err(|bad| Fault::Elsewhere(bad.error(&file)));
     let (table, tracks, steps) = parsed?;
     Ok(Data { file, table, tracks, steps })
 }
@@ -105,7 +104,7 @@ fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
 
 type Parsed = (Table, Vec<Track>, Vec<usize>);
 
-fn parse(text: &str, simulation: &Simulation, names: &Names<'_>) -> Result<Parsed, Bad> {
+fn parse(text: &str, known: &Known<'_>) -> Result<Parsed, Bad> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let whole = |what: &str, fix: &str| Bad {
@@ -122,14 +121,14 @@ fn parse(text: &str, simulation: &Simulation, names: &Names<'_>) -> Result<Parse
         ));
     };
     let header = fields(line, header);
-    let tracks = tracks(&header, names)?;
+    let tracks = tracks(&header, known)?;
     let columns: Vec<String> = header.iter().map(|field| field.text.to_owned()).collect();
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let mut steps = Vec::new();
     for (line, text) in lines {
         let fields = fields(line, text);
         let row = row(&fields, &columns)?;
-        steps.push(step(&fields[0], row[0], steps.last().copied(), simulation)?);
+        steps.push(step(&fields[0], row[0], steps.last().copied(), known.simulation)?);
         rows.push(row);
     }
     if rows.is_empty() {
@@ -139,20 +138,24 @@ fn parse(text: &str, simulation: &Simulation, names: &Names<'_>) -> Result<Parse
 }
 
 /// What the columns after the time are.
-fn tracks(header: &[Field<'_>], names: &Names<'_>) -> Result<Vec<Track>, Bad> {
+fn tracks(header: &[Field<'_>], known: &Known<'_>) -> Result<Vec<Track>, Bad> {
     let (first, rest) = header.split_first().expect("a split has at least one part");
     if first.text != "time" {
         let what = format!("the first column is {}", words::quoted(first.text));
         return Err(first.bad("", what, "the first column is `time` [s], with a header above it"));
     }
     if rest.is_empty() {
-        return Err(first.bad("", "there are no columns beside `time`", "add one such as `ball.x`"));
+        return Err(first.bad(
+            "",
+            "there are no columns beside `time`",
+            format!("add one such as {}", example(known)),
+        ));
     }
     let mut tracks: Vec<Track> = Vec::with_capacity(rest.len());
     let mut seen = HashMap::new();
     for (column, field) in (1..).zip(rest) {
-        let track = track(column, field, names)?;
-        if let Some(first) = seen.insert((track.particle, track.velocity, track.axis), column) {
+        let track = track(column, field, known)?;
+        if let Some(first) = seen.insert((track.of, track.velocity), column) {
             let what = format!("column {} is {} too", first + 1, words::quoted(field.text));
             return Err(field.bad(field.text, what, "keep one of the two"));
         }
@@ -161,18 +164,42 @@ fn tracks(header: &[Field<'_>], names: &Names<'_>) -> Result<Vec<Track>, Bad> {
     Ok(tracks)
 }
 
-fn track(column: usize, field: &Field<'_>, names: &Names<'_>) -> Result<Track, Bad> {
-    let known = field.text.rsplit_once('.').and_then(|(particle, quantity)| {
+/// A column that could be.
+fn example(known: &Known<'_>) -> &'static str {
+    if known.particles.is_empty() && known.parts.has_robots() { "`arm.elbow`" } else { "`ball.x`" }
+}
+
+fn track(column: usize, field: &Field<'_>, known: &Known<'_>) -> Result<Track, Bad> {
+    let (particles, parts) = (&known.particles, &known.parts);
+    if parts.begins(field.text) || (particles.is_empty() && parts.has_robots()) {
+        let (of, velocity) = joint(field.text, parts).map_err(|it| field.bad("", it.what, it.fix))?;
+        return Ok(Track { of, velocity, column });
+    }
+    let split = field.text.rsplit_once('.').and_then(|(particle, quantity)| {
         Some((particle, QUANTITIES.iter().position(|known| *known == quantity)?))
     });
-    let Some((particle, at)) = known else {
+    let Some((particle, at)) = split else {
         let what = format!("there is no column {}", words::quoted(field.text));
-        let fix =
+        let of_particles =
             "columns are a particle's name with .x, .y, .z [m], .vx, .vy or .vz [m/s], such as `ball.x`";
+        let fix = match parts.has_robots() {
+            true => format!("{of_particles}; or {OF_JOINTS}, such as `arm.elbow`"),
+            false => of_particles.to_owned(),
+        };
         return Err(field.bad("", what, fix));
     };
-    let particle = names.index(particle).map_err(|invalid| field.bad("", invalid.what, invalid.fix))?;
-    Ok(Track { particle, velocity: at >= 3, axis: at % 3, column })
+    let particle = particles.index(particle).map_err(|invalid| field.bad("", invalid.what, invalid.fix))?;
+    Ok(Track { of: Tracked::Particle { particle, axis: at % 3 }, velocity: at >= 3, column })
+}
+
+/// `arm.elbow`, or `arm.elbow.velocity`: the joint, and whether its velocity is meant.
+fn joint(name: &str, parts: &PartNames<'_>) -> Result<(Tracked, bool), Invalid> {
+    let (found, velocity) = match (parts.joint(name), name.strip_suffix(VELOCITY)) {
+        (Err(_), Some(joint)) => (parts.joint(joint), true),
+        (found, _) => (found, false),
+    };
+    let of = |(robot, joint)| (Tracked::Joint { robot, joint }, velocity);
+    found.map(of).map_err(|it| Invalid { fix: format!("{}; columns are {OF_JOINTS}", it.fix), ..it })
 }
 
 fn row(fields: &[Field<'_>], columns: &[String]) -> Result<Vec<f64>, Bad> {

@@ -75,7 +75,7 @@ pub(super) struct Known<'s> {
 
 /// Reads a part of the loss, and the data file that it names.
 pub(super) fn read(node: &Node<'_>, known: &Known<'_>) -> Result<LossTerm, Fault> {
-    let Known { simulation, particles, parts, source } = known;
+    let Known { simulation, particles, parts, .. } = known;
     let table = node.table(KEYS)?;
     let kind = table.need("kind")?.choose("kind of loss", &KINDS)?;
     own_keys_only(&table, kind)?;
@@ -85,7 +85,7 @@ pub(super) fn read(node: &Node<'_>, known: &Known<'_>) -> Result<LossTerm, Fault
         Kind::Position | Kind::Velocity => (of_point(&table, kind, particles, parts)?, When::End),
         Kind::Joint => (of_joint(&node.table(JOINT_KEYS)?, parts)?, When::End),
         Kind::Trajectory => {
-            let data = data::read(&table.need("data")?, simulation, particles, source)?;
+            let data = data::read(&table.need("data")?, known)?;
             (
                 LossKind::Trajectory { data: data.table, file: data.file, tracks: data.tracks },
                 When::Steps(data.steps),

@@ -292,6 +292,13 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
+/// How to say where a package is.
+fn say_where(package: &str, folder: &str) -> String {
+    format!(
+        "say where it is: `--package {package}={folder}`, in a scene `packages = {{ {package} = {folder:?} }}`"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,11 +329,4 @@ mod tests {
             assert_eq!(without_dots(Path::new(path)), Path::new(plain), "{path}");
         }
     }
-}
-
-/// How to say where a package is.
-fn say_where(package: &str, folder: &str) -> String {
-    format!(
-        "say where it is: `--package {package}={folder}`, in a scene `packages = {{ {package} = {folder:?} }}`"
-    )
 }

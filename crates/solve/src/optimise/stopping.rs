@@ -74,6 +74,10 @@ impl Stopping {
         if let Some(target) = self.target.filter(|&target| best <= target) {
             return Some(Reason::Target { value: best, target });
         }
+        // Where the value is 0 already, as of squares that all fit, there is nothing to follow indeed.
+        if iteration == 0 && advance.gradient_norm == Some(0.0) && best != 0.0 {
+            return Some(Reason::Flat { value: best });
+        }
         if let Some(norm) = advance.gradient_norm.filter(|&norm| norm <= self.tolerance) {
             return Some(Reason::Converged { norm });
         }
@@ -104,6 +108,12 @@ pub enum Reason {
         /// Its ∞-norm.
         #[serde(with = "exact")]
         norm: f64,
+    },
+    /// The projected gradient is exactly zero where the run starts: there is nothing to follow.
+    Flat {
+        /// The value there.
+        #[serde(with = "exact")]
+        value: f64,
     },
     /// Steps have become too short to matter.
     SmallStep {
@@ -148,6 +158,12 @@ impl fmt::Display for Reason {
         match self {
             Reason::Converged { norm } => {
                 write!(f, "Converged: the projected gradient has shrunk to {norm:.1e}.")
+            }
+            Reason::Flat { value } => {
+                write!(
+                    f,
+                    "Nothing was tried: the gradient is exactly zero at the start, where the value is {value:.3e}."
+                )
             }
             Reason::SmallStep { step } => {
                 write!(f, "Steps have become too short to matter: {step:.1e} of z.")

@@ -25,7 +25,7 @@ pub(super) fn find(model: &Model, steps: usize, name: &str) -> Result<Vec<Found>
                 name: format!("{prefix}{}", layout.name_of(i)),
                 coordinate: at(i),
                 component: turns.map(|(block, range)| (i - range.start) % block.numbers),
-                quantity: block.map_or_else(|| Quantity::new("1", ""), |(block, _)| block.quantity.clone()),
+                quantity: layout.quantity_of(i).cloned().unwrap_or_else(|| Quantity::new("1", "")),
             }
         };
         Ok(ranges.into_iter().flatten().map(number).collect::<Vec<_>>())

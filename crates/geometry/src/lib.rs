@@ -17,6 +17,7 @@ mod rule;
 mod sphere;
 mod surface;
 mod topology;
+mod tree;
 
 pub use contact::Contact;
 pub use feature::Feature;
@@ -24,4 +25,4 @@ pub use heights::Heights;
 pub use hull::{Hull, HullError};
 pub use kind::Kind;
 pub use pair::{Pair, Placed, PlacedBar};
-pub use surface::Surface;
+pub use surface::{Surface, SurfaceError};

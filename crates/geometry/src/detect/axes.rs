@@ -44,7 +44,7 @@ fn of_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, mut best: Option<Axis>) -> Opt
 
 /// The outward normals of the faces at an edge; nothing if it has none.
 #[inline]
-fn normals(core: &Core<'_, f64>, edge: usize) -> Option<[Vec3; 2]> {
+pub(super) fn normals(core: &Core<'_, f64>, edge: usize) -> Option<[Vec3; 2]> {
     let [f, g] = core.topology.edges[edge].faces;
     (f != NONE && g != NONE).then(|| [outward(core.face(f as usize)), outward(core.face(g as usize))])
 }

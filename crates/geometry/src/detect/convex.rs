@@ -11,7 +11,7 @@ use crate::feature::Touch;
 
 /// A normal that is nearer than this angle [rad] to that of a face is that of the face: then all that lies over the face
 /// touches it, not one point alone.
-const ALIGNED: f64 = 0.02;
+pub(super) const ALIGNED: f64 = 0.02;
 /// What lies over a face must be as near as the cores are, but for this part of their distance: else the nearest point is
 /// beside the face.
 const ASIDE: f64 = 1e-3;
@@ -78,7 +78,14 @@ fn over_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, found: &mut Fo
 }
 
 /// Offers edges that cross.
-fn crossing(a: &Core<'_, f64>, b: &Core<'_, f64>, i: u32, j: u32, normal: Vec3, found: &mut Found<'_>) {
+pub(super) fn crossing(
+    a: &Core<'_, f64>,
+    b: &Core<'_, f64>,
+    i: u32,
+    j: u32,
+    normal: Vec3,
+    found: &mut Found<'_>,
+) {
     let (x, y) = (a.edge(i as usize), b.edge(j as usize));
     let along = dot(cross(x[1] - x[0], y[1] - y[0]), normal) >= 0.0;
     let touch = if along { Touch::Edges } else { Touch::EdgesBack };

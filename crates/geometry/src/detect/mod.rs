@@ -6,6 +6,7 @@ mod clip;
 mod convex;
 mod found;
 mod gjk;
+mod ground;
 
 use pullback_kernel::prelude::*;
 
@@ -39,7 +40,8 @@ pub(crate) fn lowest(
     let (mut gaps, mut len) = ([0.0; 8], 0);
     for i in 0..core.topology.corners as u32 {
         let gap = dot(n, core.at(i) - plane.position);
-        if !(gap < margin) {
+        let near = gap < margin;
+        if !near {
             continue;
         }
         if len < slots.min(8) {
@@ -57,11 +59,13 @@ pub(crate) fn lowest(
 
 /// Features of a convex core and of the ground below it that are closer than a margin. Returns how many.
 pub(crate) fn ground(
-    _a: Core<'_, f64>,
-    _b: Core<'_, f64>,
-    _margin: f64,
-    _slots: usize,
-    _features: &mut [Feature],
+    a: Core<'_, f64>,
+    b: Core<'_, f64>,
+    margin: f64,
+    slots: usize,
+    features: &mut [Feature],
 ) -> usize {
-    0
+    let mut found = Found::new(a, b, margin);
+    ground::detect(&a, &b, margin, &mut found);
+    found.write(slots, features)
 }

@@ -26,3 +26,11 @@ pub use hull::{Hull, HullError};
 pub use kind::Kind;
 pub use pair::{Pair, Placed, PlacedBar};
 pub use surface::{Surface, SurfaceError};
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn cuda_text_is_right() {
+        println!("{}", pullback_kernel::cuda::check::all().expect("the kernels' CUDA text"));
+    }
+}

@@ -27,6 +27,13 @@ pub use kind::Kind;
 pub use pair::{Pair, Placed, PlacedBar};
 pub use surface::{Surface, SurfaceError};
 
+/// The snippets of the document are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../docs/contact-shapes.md")]
+    pub struct ContactShapes;
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -151,7 +151,10 @@ fn boxes_are_as_far_as_the_nearest_pair_of_cells() {
             if truth.min(beside) < 0.39 {
                 compared += 1;
                 exact += usize::from(truth <= beside + 1e-12);
-                assert!(truth > beside || (gap - truth).abs() < 1e-9, "{gap} {truth} {beside} {found:?} {at:?}");
+                assert!(
+                    truth > beside || (gap - truth).abs() < 1e-9,
+                    "{gap} {truth} {beside} {found:?} {at:?}"
+                );
             }
         }
         println!("box-{}: {exact} exact of {compared} states", ground.name());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{At, Placed, Random, features, solids, state};
+use common::{At, Placed, Random, SPACING, features, ground_state, grounds, solids, state};
 use pullback_geometry::{Contact, Hull, Kind, Pair};
 use pullback_kernel::gradcheck::{self, Function};
 use pullback_kernel::prelude::*;
@@ -197,8 +197,86 @@ fn coincident_centres() {
     }
 }
 
-/// 100,000 states of all pairs, a tenth of them with exact alignments and coincidences: nothing is NaN, normals are unit
-/// vectors, detection does not depend on when it is asked.
+#[test]
+fn middle_of_a_box() {
+    let pair = Pair::new(&Kind::Sphere, &Kind::Box).expect("a pair");
+    let state = [at(0.0, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5])];
+    let feature = features(&pair, &state, 0.0)[0];
+    let contact = pair.contact(feature, state[0].at(), state[1].at());
+    assert_eq!((contact.normal, contact.gap), (Vec3 { x: -1.0, y: -0.0, z: -0.0 }, -0.6));
+    let function = At { name: String::new(), pair: &pair, feature, state: &state };
+    let bars = function.pullback(&function.here(), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    // By the sphere's position, its radius, and the half sides of the box.
+    assert_eq!(&bars[3..7], &[1.0, 0.0, 0.0, -1.0]);
+    assert_eq!(&bars[13..], &[-1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn parallel_edges() {
+    let pair = Pair::new(&Kind::Capsule, &Kind::Capsule).expect("a pair");
+    // Capsules that cross, and the same feature after they have turned until they are parallel.
+    let crossed = turned(at(0.0, 0.0, 0.5, &[0.1, 0.4]), Vec3 { x: 0.0, y: 1.0, z: 0.0 }, 1.0);
+    let mut state = [crossed, at(0.0, 0.3, 0.5, &[0.1, 0.3])];
+    let found = features(&pair, &state, 9.0);
+    assert_eq!(found.len(), 1);
+    state[0].pose.rotation = identity();
+    state[0].pose.position.z = 0.7;
+    let function = At { name: String::new(), pair: &pair, feature: found[0], state: &state };
+    let contact = pair.contact(found[0], state[0].at(), state[1].at());
+    assert!((contact.gap - (0.3_f64.hypot(0.2) - 0.2)).abs() < 1e-12);
+    let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+    assert!(bars.iter().all(|bar| bar.is_finite()) && bars.iter().any(|bar| *bar != 0.0));
+}
+
+#[test]
+fn capsule_without_length() {
+    let mut random = Random::seeded(6);
+    let as_capsule = Pair::new(&Kind::Sphere, &Kind::Capsule).expect("a pair");
+    let as_sphere = Pair::new(&Kind::Sphere, &Kind::Sphere).expect("a pair");
+    for _ in 0..50 {
+        let mut state = state([&Kind::Sphere, &Kind::Capsule], &mut random);
+        state[1].sizes[1] = 0.0;
+        let feature = features(&as_capsule, &state, 9.0)[0];
+        let capsule = as_capsule.contact(feature, state[0].at(), state[1].at());
+        let function = At { name: String::new(), pair: &as_capsule, feature, state: &state };
+        let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        assert_eq!(bars[14], 0.0);
+        state[1].sizes.pop();
+        let sphere = as_sphere.contact(feature, state[0].at(), state[1].at());
+        assert!(length(capsule.point - sphere.point) < 1e-12 && (capsule.gap - sphere.gap).abs() < 1e-12);
+    }
+}
+
+/// The rows on contacts of docs/nonsmooth.md are tests of this file.
+#[test]
+fn every_row_has_its_test() {
+    let document = include_str!("../../../docs/nonsmooth.md");
+    let (_, table) = document.split_once("| name of the test |").expect("the table of contacts");
+    let rows: Vec<&str> =
+        table.lines().skip(2).map_while(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
+    assert!(rows.len() >= 5, "{rows:?}");
+    for row in rows {
+        assert!(include_str!("special.rs").contains(&format!("#[test]\nfn {row}()")), "{row} has no test");
+    }
+}
+
+/// Checks a state: nothing is NaN, normals are unit vectors, detection gives the same again.
+fn check_finite(name: &str, pair: &Pair, at: &[Placed; 2]) {
+    let found = features(pair, at, 0.1);
+    assert_eq!(found, features(pair, at, 0.1));
+    assert!(found.is_sorted());
+    for feature in found {
+        let function = At { name: String::new(), pair, feature, state: at };
+        let x = function.here();
+        let y = function.forward(&x);
+        let unit = (y[3] * y[3] + y[4] * y[4] + y[5] * y[5] - 1.0).abs() < 1e-9;
+        let bars = function.pullback(&x, &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        let finite = y.iter().chain(&bars).all(|x| x.is_finite());
+        assert!(unit && finite, "{name}: {at:?} {y:?} {bars:?}");
+    }
+}
+
+/// 100,000 states of all pairs of solids and planes, a fifth of them with exact alignments and coincidences.
 #[test]
 fn nothing_is_nan() {
     let mut kinds = solids();
@@ -221,22 +299,32 @@ fn nothing_is_nan() {
                         }
                     }
                 }
-                let found = features(&pair, &at, 0.1);
-                assert_eq!(found, features(&pair, &at, 0.1));
-                assert!(found.is_sorted());
-                for feature in found {
-                    let function = At { name: String::new(), pair: &pair, feature, state: &at };
-                    let x = function.here();
-                    let y = function.forward(&x);
-                    let unit = (y[3] * y[3] + y[4] * y[4] + y[5] * y[5] - 1.0).abs() < 1e-9;
-                    let bars = function.pullback(&x, &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
-                    assert!(
-                        unit && y.iter().chain(&bars).all(|x| x.is_finite()),
-                        "{}-{}: {at:?} {y:?} {bars:?}",
-                        a.name(),
-                        b.name()
-                    );
+                check_finite(&format!("{}-{}", a.name(), b.name()), &pair, &at);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_nan_on_ground() {
+    let mut random = Random::seeded(98);
+    for (ground, sizes) in grounds() {
+        for kind in solids() {
+            let Some(pair) = Pair::new(&kind, &ground) else { continue };
+            for i in 0..1500 {
+                let mut at = ground_state(&kind, &sizes, &mut random);
+                if i % 10 < 2 {
+                    // Ground of steps of equal height, and shapes exactly over its corners.
+                    for placed in &mut at {
+                        placed.pose.rotation = identity();
+                        placed.pose.position = Vec3::default();
+                    }
+                    at[0].pose.position = Vec3 { x: 0.0, y: SPACING, z: 0.2 * (i % 7) as f64 };
+                    if let Kind::Heights(_) = ground {
+                        at[1].sizes.iter_mut().for_each(|z| *z = (8.0 * *z).round() / 8.0);
+                    }
                 }
+                check_finite(&format!("{}-{}", kind.name(), ground.name()), &pair, &at);
             }
         }
     }

@@ -2,16 +2,19 @@
 //! differentiated.
 
 mod axes;
+mod body;
 mod clip;
 mod convex;
 mod found;
 mod gjk;
 mod ground;
+mod triangles;
 
 use pullback_kernel::prelude::*;
 
 use crate::core::Core;
 use crate::feature::Feature;
+use body::Body;
 use found::Found;
 
 /// Features of two convex cores that are closer than a margin. Returns how many.
@@ -23,7 +26,7 @@ pub(crate) fn convex(
     features: &mut [Feature],
 ) -> usize {
     let mut found = Found::new(a, b, margin);
-    convex::detect(&a, &b, margin, &mut found);
+    convex::detect(&Body::new(a), &Body::new(b), margin, &mut found);
     found.write(slots, features)
 }
 
@@ -66,6 +69,6 @@ pub(crate) fn ground(
     features: &mut [Feature],
 ) -> usize {
     let mut found = Found::new(a, b, margin);
-    ground::detect(&a, &b, margin, &mut found);
+    ground::detect(&Body::new(a), &Body::new(b), margin, &mut found);
     found.write(slots, features)
 }

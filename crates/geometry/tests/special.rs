@@ -211,6 +211,27 @@ fn middle_of_a_box() {
     assert_eq!(&bars[13..], &[-1.0, 0.0, 0.0]);
 }
 
+/// From the middle, the nearest points are at the ends of the least axis; from a circle around it, beside its plane.
+#[test]
+fn middle_of_an_ellipsoid() {
+    let pair = Pair::new(&Kind::Sphere, &Kind::Ellipsoid).expect("a pair");
+    for (x, gap) in [(0.0, -0.3 - 0.1), (0.2, f64::NAN), (0.4499, f64::NAN), (0.5, f64::NAN)] {
+        let state = [at(x, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.6, 0.5, 0.3])];
+        let feature = features(&pair, &state, 9.0)[0];
+        let contact = pair.contact(feature, state[0].at(), state[1].at());
+        // Inside the ellipse of centres of curvature, the distance from (x, 0, 0) is c √(1 - x² / (a² - c²)).
+        let within = 0.36 - 0.09;
+        let truth =
+            if x * x < within * within / 0.36 { -0.3 * (1.0 - x * x / within).sqrt() } else { x - 0.6 };
+        assert!((contact.gap - (truth - 0.1)).abs() < 1e-9, "{x}: {contact:?} {truth}");
+        assert!(gap.is_nan() || (contact.gap - gap).abs() < 1e-9);
+        assert!((length(contact.normal) - 1.0).abs() < 1e-12);
+        let function = At { name: String::new(), pair: &pair, feature, state: &state };
+        let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        assert!(bars.iter().all(|bar| bar.is_finite()));
+    }
+}
+
 #[test]
 fn parallel_edges() {
     let pair = Pair::new(&Kind::Capsule, &Kind::Capsule).expect("a pair");

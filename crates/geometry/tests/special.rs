@@ -59,6 +59,58 @@ fn a_box_rests_on_a_box_with_four_corners() {
     }
 }
 
+/// What detection decides at rest does not hang on rounding.
+#[test]
+fn noise_does_not_change_features() {
+    let lying = |placed| turned(placed, Vec3 { x: 0.0, y: 1.0, z: 0.0 }, std::f64::consts::FRAC_PI_2);
+    let cases = [
+        (Kind::Box, Kind::Box, [at(0.0, 0.0, 0.0, &[0.5; 3]), at(0.0, 0.0, 1.0, &[0.5; 3])]),
+        (Kind::Box, Kind::Box, [at(0.0, 0.0, 0.0, &[0.5; 3]), at(0.3, 0.0, 1.0, &[0.5; 3])]),
+        (Kind::Capsule, Kind::Capsule, [at(0.0, 0.0, 0.0, &[0.1, 0.5]), at(0.2, 0.0, 0.0, &[0.1, 0.5])]),
+        (Kind::Box, Kind::Capsule, [at(0.0, 0.0, 0.0, &[0.5; 3]), lying(at(0.0, 0.0, 0.6, &[0.1, 0.5]))]),
+    ];
+    for (a, b, state) in cases {
+        let pair = Pair::new(&a, &b).expect("a pair");
+        let expected = features(&pair, &state, 0.01);
+        assert!(expected.len() >= 2);
+        let mut random = Random::seeded(77);
+        for _ in 0..200 {
+            let mut moved = state.clone();
+            for placed in &mut moved {
+                let axis = random.vec3() * 1e-13;
+                placed.pose.position = placed.pose.position + random.vec3() * 1e-13;
+                placed.pose.rotation = rotation_matrix(quat_exp(axis)) * placed.pose.rotation;
+            }
+            assert_eq!(features(&pair, &moved, 0.01), expected, "{}-{}", a.name(), b.name());
+        }
+    }
+}
+
+/// States that a diverged simulation comes to: no panic, and nothing is found at NaN.
+#[test]
+fn bad_states_do_not_panic() {
+    let mut kinds: Vec<(Kind, Vec<f64>)> = grounds().into();
+    let mut random = Random::seeded(12);
+    kinds.extend(solids().into_iter().chain([Kind::Plane]).map(|kind| {
+        let sizes = common::sizes(&kind, &mut random);
+        (kind, sizes)
+    }));
+    for (a, sizes_a) in &kinds {
+        for (b, sizes_b) in &kinds {
+            let Some(pair) = Pair::new(a, b) else { continue };
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 1e-300] {
+                let mut state = [at(0.0, 0.0, 0.0, sizes_a), at(0.1, 0.2, 0.3, sizes_b)];
+                state[0].pose.position.y = bad;
+                let found = features(&pair, &state, 0.1);
+                assert!(!bad.is_nan() || found.is_empty(), "{}-{}", a.name(), b.name());
+                state[0].pose.position.y = 0.0;
+                state[1].pose.rotation.x.z = bad;
+                features(&pair, &state, 0.1);
+            }
+        }
+    }
+}
+
 /// A box turned by an eighth of a turn on another: an octagon.
 #[test]
 fn a_turned_box_rests_with_eight_points() {

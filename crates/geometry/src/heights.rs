@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::SurfaceError;
 use crate::topology::Topology;
+use crate::tree::Bounds;
 
-/// Heights over the corners of a regular grid, with solid ground below: corner (i, j), number i + j `columns`, is at
-/// x = i spacing, y = j spacing about the middle of the grid. Each cell is two triangles. The heights are its sizes.
+/// Heights over the corners of a regular grid, with solid ground below: corner (i, j), number i + j columns, is at i and j
+/// spacings along x and y, about the middle of the grid. Each cell is two triangles, which meet along the line from its
+/// first corner to its last. The heights are its sizes.
 #[derive(Clone, Debug)]
 pub struct Heights {
     columns: usize,
@@ -15,13 +18,49 @@ pub struct Heights {
 }
 
 impl Heights {
+    /// A grid of so many heights along x and y, at these spacings [m].
+    pub fn new(columns: usize, rows: usize, spacing: [f64; 2]) -> Result<Heights, SurfaceError> {
+        let positive = |s: f64| s > 0.0 && s.is_finite();
+        if columns < 2 || rows < 2 || !positive(spacing[0]) || !positive(spacing[1]) {
+            return Err(SurfaceError::NoCell { columns, rows });
+        }
+        let mut triangles = Vec::with_capacity(2 * (columns - 1) * (rows - 1));
+        for j in 0..rows - 1 {
+            for i in 0..columns - 1 {
+                let corner = |i: usize, j: usize| (i + j * columns) as u32;
+                let (a, b, c, d) = (corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1));
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        let topology = Topology::polygons(columns * rows, triangles.iter().map(|t| &t[..]));
+        Ok(Heights { columns, rows, spacing, topology: Arc::new(topology) })
+    }
+
     /// Where a corner is over the grid [m].
     #[inline(always)]
     pub(crate) fn place(&self, i: usize) -> [f64; 2] {
-        let middle = |n: usize| 0.5 * (n.max(1) - 1) as f64;
         [
-            ((i % self.columns) as f64 - middle(self.columns)) * self.spacing[0],
-            ((i / self.columns) as f64 - middle(self.rows)) * self.spacing[1],
+            ((i % self.columns) as f64 - 0.5 * (self.columns - 1) as f64) * self.spacing[0],
+            ((i / self.columns) as f64 - 0.5 * (self.rows - 1) as f64) * self.spacing[1],
         ]
+    }
+
+    /// Calls `visit` with the number of every triangle over or under these bounds.
+    pub(crate) fn each(&self, bounds: &Bounds, visit: &mut impl FnMut(u32)) {
+        let range = |k: usize, count: usize| {
+            let cell = |x: f64| x / self.spacing[k] + 0.5 * (count - 1) as f64;
+            // Beyond the grid both ends are at its last cell, or before its first.
+            let low = cell(bounds[k][0]).floor().max(0.0);
+            let high = cell(bounds[k][1]).floor().min((count - 2) as f64);
+            if low <= high { (low as usize, high as usize + 1) } else { (0, 0) }
+        };
+        let ((i0, i1), (j0, j1)) = (range(0, self.columns), range(1, self.rows));
+        for j in j0..j1 {
+            for i in i0..i1 {
+                let cell = (i + j * (self.columns - 1)) as u32;
+                visit(2 * cell);
+                visit(2 * cell + 1);
+            }
+        }
     }
 }

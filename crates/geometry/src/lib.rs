@@ -17,6 +17,7 @@ mod rule;
 mod sphere;
 mod surface;
 mod topology;
+mod tree;
 
 pub use contact::Contact;
 pub use feature::Feature;
@@ -24,4 +25,19 @@ pub use heights::Heights;
 pub use hull::{Hull, HullError};
 pub use kind::Kind;
 pub use pair::{Pair, Placed, PlacedBar};
-pub use surface::Surface;
+pub use surface::{Surface, SurfaceError};
+
+/// The snippets of the document are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../docs/contact-shapes.md")]
+    pub struct ContactShapes;
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn cuda_text_is_right() {
+        println!("{}", pullback_kernel::cuda::check::all().expect("the kernels' CUDA text"));
+    }
+}

@@ -21,6 +21,7 @@ pub(crate) enum Rule {
     SphereCapsule,
     SphereBox,
     SphereCylinder,
+    SphereEllipsoid,
     /// Cells of two convex cores.
     Convex,
     /// Cells of a convex core, and of the ground below it.
@@ -39,6 +40,7 @@ impl Rule {
             (Sphere, Capsule) => Rule::SphereCapsule,
             (Sphere, Box) => Rule::SphereBox,
             (Sphere, Cylinder) => Rule::SphereCylinder,
+            (Sphere, Ellipsoid) => Rule::SphereEllipsoid,
             (Sphere, Hull(_))
             | (Capsule, Capsule | Box | Hull(_))
             | (Box, Box | Hull(_))
@@ -65,7 +67,8 @@ impl Rule {
                 | Rule::SphereSphere
                 | Rule::SphereCapsule
                 | Rule::SphereBox
-                | Rule::SphereCylinder,
+                | Rule::SphereCylinder
+                | Rule::SphereEllipsoid,
                 ..,
             ) => 1,
         }
@@ -108,6 +111,9 @@ pub(crate) fn contact<R: Real>(rule: Rule, slot: usize, a: Placed<'_, R>, b: Cor
         Rule::SphereCapsule => cells::corner_edge(a.0.position, b.edge(0), a.1[0], sizes[0]),
         Rule::SphereBox => sphere::sphere_box(a.0.position, a.1[0], pose, vec3(sizes[0], sizes[1], sizes[2])),
         Rule::SphereCylinder => sphere::sphere_cylinder(a.0.position, a.1[0], pose, sizes[0], sizes[1]),
+        Rule::SphereEllipsoid => {
+            sphere::sphere_ellipsoid(a.0.position, a.1[0], pose, vec3(sizes[0], sizes[1], sizes[2]))
+        }
         Rule::PlaneCorners | Rule::PlaneHull | Rule::Convex | Rule::Ground => {
             plane::plane_corner(*a.0, b.at(slot as u32), b.radius())
         }
@@ -163,6 +169,13 @@ pub(crate) fn pullback<R: Real>(
         Rule::SphereBox => {
             let half = vec3(sizes[0], sizes[1], sizes[2]);
             let (x, r, pose, half) = sphere::sphere_box::pullback(a.0.position, a.1[0], pose, half, bar);
+            add_sphere(a_bar, x, r);
+            b_bar.add(pose, &[half.x, half.y, half.z]);
+        }
+        Rule::SphereEllipsoid => {
+            let half = vec3(sizes[0], sizes[1], sizes[2]);
+            let (x, r, pose, half) =
+                sphere::sphere_ellipsoid::pullback(a.0.position, a.1[0], pose, half, bar);
             add_sphere(a_bar, x, r);
             b_bar.add(pose, &[half.x, half.y, half.z]);
         }

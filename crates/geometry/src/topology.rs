@@ -39,6 +39,8 @@ pub(crate) struct Topology {
     pub edges: Vec<Edge>,
     pub sides: Vec<Side>,
     pub faces: Vec<Face>,
+    /// The first face of each corner; none where it has none.
+    pub home: Vec<u32>,
     /// Where the neighbours of each corner are in `neighbours`; one entry more than corners.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
@@ -65,7 +67,7 @@ impl Topology {
 
     /// Polygons, each counter-clockwise from outside. Where more than two meet in an edge, each two share one.
     pub fn polygons<'a>(corners: usize, polygons: impl Iterator<Item = &'a [u32]>) -> Self {
-        let mut it = Topology { corners, ..Topology::default() };
+        let mut it = Topology { corners, home: vec![NONE; corners], ..Topology::default() };
         let mut open: HashMap<(u32, u32), u32> = HashMap::new();
         for polygon in polygons {
             let (face, first, count) = (it.faces.len() as u32, it.sides.len() as u32, polygon.len());
@@ -82,6 +84,9 @@ impl Topology {
                         it.edges.len() as u32 - 1
                     }
                 };
+                if it.home[start as usize] == NONE {
+                    it.home[start as usize] = face;
+                }
                 it.sides.push(Side { start, end, edge, face });
             }
             let plane = [polygon[0], polygon[count / 3], polygon[2 * count / 3]];

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{At, Random, features, solids, state};
+use common::{At, Placed, Random, features, ground_state, grounds, solids, state};
 use pullback_geometry::{Kind, Pair};
 use pullback_kernel::gradcheck;
 
@@ -10,6 +10,10 @@ use pullback_kernel::gradcheck;
 const STATES: usize = 220;
 
 fn check(a: &Kind, b: &Kind) {
+    check_in(a, b, |random| state([a, b], random));
+}
+
+fn check_in(a: &Kind, b: &Kind, state: impl Fn(&mut Random) -> [Placed; 2]) {
     let Some(pair) = Pair::new(a, b) else { return };
     let name = format!("{}-{}", a.name(), b.name());
     let (mut states, mut checked, mut rough, mut worst) = (0, 0, 0, 0.0_f64);
@@ -18,7 +22,7 @@ fn check(a: &Kind, b: &Kind) {
     while states < STATES {
         tries += 1;
         assert!(tries < 20 * STATES, "{name}: only {states} of {tries} random states touch");
-        let at = state([a, b], &mut random);
+        let at = state(&mut random);
         let found = features(&pair, &at, 0.3);
         states += usize::from(!found.is_empty());
         for feature in found {
@@ -50,6 +54,19 @@ fn of_pairs_of_solids() {
     for a in solids() {
         for b in solids() {
             check(&a, &b);
+        }
+    }
+}
+
+#[test]
+fn of_pairs_with_ground() {
+    for (ground, sizes) in grounds() {
+        for kind in solids() {
+            check_in(&kind, &ground, |random| ground_state(&kind, &sizes, random));
+            check_in(&ground, &kind, |random| {
+                let [a, b] = ground_state(&kind, &sizes, random);
+                [b, a]
+            });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{At, Placed, Random, features, solids, state};
+use common::{At, Placed, Random, SPACING, features, ground_state, grounds, solids, state};
 use pullback_geometry::{Contact, Hull, Kind, Pair};
 use pullback_kernel::gradcheck::{self, Function};
 use pullback_kernel::prelude::*;
@@ -55,6 +55,58 @@ fn a_box_rests_on_a_box_with_four_corners() {
             let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
             assert!(close(x0, (dx - 0.5).max(-0.5)) && close(x1, (dx + 0.5).min(0.5)), "{found:?}");
             assert!(close(y0, (dy - 0.5).max(-0.5)) && close(y1, (dy + 0.5).min(0.5)), "{found:?}");
+        }
+    }
+}
+
+/// What detection decides at rest does not hang on rounding.
+#[test]
+fn noise_does_not_change_features() {
+    let lying = |placed| turned(placed, Vec3 { x: 0.0, y: 1.0, z: 0.0 }, std::f64::consts::FRAC_PI_2);
+    let cases = [
+        (Kind::Box, Kind::Box, [at(0.0, 0.0, 0.0, &[0.5; 3]), at(0.0, 0.0, 1.0, &[0.5; 3])]),
+        (Kind::Box, Kind::Box, [at(0.0, 0.0, 0.0, &[0.5; 3]), at(0.3, 0.0, 1.0, &[0.5; 3])]),
+        (Kind::Capsule, Kind::Capsule, [at(0.0, 0.0, 0.0, &[0.1, 0.5]), at(0.2, 0.0, 0.0, &[0.1, 0.5])]),
+        (Kind::Box, Kind::Capsule, [at(0.0, 0.0, 0.0, &[0.5; 3]), lying(at(0.0, 0.0, 0.6, &[0.1, 0.5]))]),
+    ];
+    for (a, b, state) in cases {
+        let pair = Pair::new(&a, &b).expect("a pair");
+        let expected = features(&pair, &state, 0.01);
+        assert!(expected.len() >= 2);
+        let mut random = Random::seeded(77);
+        for _ in 0..200 {
+            let mut moved = state.clone();
+            for placed in &mut moved {
+                let axis = random.vec3() * 1e-13;
+                placed.pose.position = placed.pose.position + random.vec3() * 1e-13;
+                placed.pose.rotation = rotation_matrix(quat_exp(axis)) * placed.pose.rotation;
+            }
+            assert_eq!(features(&pair, &moved, 0.01), expected, "{}-{}", a.name(), b.name());
+        }
+    }
+}
+
+/// States that a diverged simulation comes to: no panic, and nothing is found at NaN.
+#[test]
+fn bad_states_do_not_panic() {
+    let mut kinds: Vec<(Kind, Vec<f64>)> = grounds().into();
+    let mut random = Random::seeded(12);
+    kinds.extend(solids().into_iter().chain([Kind::Plane]).map(|kind| {
+        let sizes = common::sizes(&kind, &mut random);
+        (kind, sizes)
+    }));
+    for (a, sizes_a) in &kinds {
+        for (b, sizes_b) in &kinds {
+            let Some(pair) = Pair::new(a, b) else { continue };
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 1e-300] {
+                let mut state = [at(0.0, 0.0, 0.0, sizes_a), at(0.1, 0.2, 0.3, sizes_b)];
+                state[0].pose.position.y = bad;
+                let found = features(&pair, &state, 0.1);
+                assert!(!bad.is_nan() || found.is_empty(), "{}-{}", a.name(), b.name());
+                state[0].pose.position.y = 0.0;
+                state[1].pose.rotation.x.z = bad;
+                features(&pair, &state, 0.1);
+            }
         }
     }
 }
@@ -153,7 +205,7 @@ fn a_capsule_lies_on_a_box_with_two_points() {
 /// Standing exactly upright, three points of the rim at 120° carry a cylinder, and their derivatives are right.
 #[test]
 fn cylinder_upright() {
-    for (flip, tilt) in [(0.0, 0.0), (std::f64::consts::PI, 0.0), (0.0, 1e-6), (0.3, 0.0), (1.5707, 0.0)] {
+    for (flip, tilt) in [(0.0, 0.0), (std::f64::consts::PI, 0.0), (0.0, 1e-6), (0.3, 0.0), (1.5, 0.0)] {
         let axis = Vec3 { x: 1.0, y: 0.0, z: 0.0 };
         let state = [at(0.0, 0.0, 0.0, &[]), turned(at(0.1, 0.2, 0.3, &[0.2, 0.3]), axis, flip + tilt)];
         check_derivatives(&Kind::Plane, &Kind::Cylinder, &state, 9.0);
@@ -197,8 +249,107 @@ fn coincident_centres() {
     }
 }
 
-/// 100,000 states of all pairs, a tenth of them with exact alignments and coincidences: nothing is NaN, normals are unit
-/// vectors, detection does not depend on when it is asked.
+#[test]
+fn middle_of_a_box() {
+    let pair = Pair::new(&Kind::Sphere, &Kind::Box).expect("a pair");
+    let state = [at(0.0, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5])];
+    let feature = features(&pair, &state, 0.0)[0];
+    let contact = pair.contact(feature, state[0].at(), state[1].at());
+    assert_eq!((contact.normal, contact.gap), (Vec3 { x: -1.0, y: -0.0, z: -0.0 }, -0.6));
+    let function = At { name: String::new(), pair: &pair, feature, state: &state };
+    let bars = function.pullback(&function.here(), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    // By the sphere's position, its radius, and the half sides of the box.
+    assert_eq!(&bars[3..7], &[1.0, 0.0, 0.0, -1.0]);
+    assert_eq!(&bars[13..], &[-1.0, 0.0, 0.0]);
+}
+
+/// From the middle, the nearest points are at the ends of the least axis; from a circle around it, beside its plane.
+#[test]
+fn middle_of_an_ellipsoid() {
+    let pair = Pair::new(&Kind::Sphere, &Kind::Ellipsoid).expect("a pair");
+    for (x, gap) in [(0.0, -0.3 - 0.1), (0.2, f64::NAN), (0.4499, f64::NAN), (0.5, f64::NAN)] {
+        let state = [at(x, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.6, 0.5, 0.3])];
+        let feature = features(&pair, &state, 9.0)[0];
+        let contact = pair.contact(feature, state[0].at(), state[1].at());
+        // Inside the ellipse of centres of curvature, the distance from (x, 0, 0) is c √(1 - x² / (a² - c²)).
+        let within = 0.36 - 0.09;
+        let truth =
+            if x * x < within * within / 0.36 { -0.3 * (1.0 - x * x / within).sqrt() } else { x - 0.6 };
+        assert!((contact.gap - (truth - 0.1)).abs() < 1e-9, "{x}: {contact:?} {truth}");
+        assert!(gap.is_nan() || (contact.gap - gap).abs() < 1e-9);
+        assert!((length(contact.normal) - 1.0).abs() < 1e-12);
+        let function = At { name: String::new(), pair: &pair, feature, state: &state };
+        let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        assert!(bars.iter().all(|bar| bar.is_finite()));
+    }
+}
+
+#[test]
+fn parallel_edges() {
+    let pair = Pair::new(&Kind::Capsule, &Kind::Capsule).expect("a pair");
+    // Capsules that cross, and the same feature after they have turned until they are parallel.
+    let crossed = turned(at(0.0, 0.0, 0.5, &[0.1, 0.4]), Vec3 { x: 0.0, y: 1.0, z: 0.0 }, 1.0);
+    let mut state = [crossed, at(0.0, 0.3, 0.5, &[0.1, 0.3])];
+    let found = features(&pair, &state, 9.0);
+    assert_eq!(found.len(), 1);
+    state[0].pose.rotation = identity();
+    state[0].pose.position.z = 0.7;
+    let function = At { name: String::new(), pair: &pair, feature: found[0], state: &state };
+    let contact = pair.contact(found[0], state[0].at(), state[1].at());
+    assert!((contact.gap - (0.3_f64.hypot(0.2) - 0.2)).abs() < 1e-12);
+    let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+    assert!(bars.iter().all(|bar| bar.is_finite()) && bars.iter().any(|bar| *bar != 0.0));
+}
+
+#[test]
+fn capsule_without_length() {
+    let mut random = Random::seeded(6);
+    let as_capsule = Pair::new(&Kind::Sphere, &Kind::Capsule).expect("a pair");
+    let as_sphere = Pair::new(&Kind::Sphere, &Kind::Sphere).expect("a pair");
+    for _ in 0..50 {
+        let mut state = state([&Kind::Sphere, &Kind::Capsule], &mut random);
+        state[1].sizes[1] = 0.0;
+        let feature = features(&as_capsule, &state, 9.0)[0];
+        let capsule = as_capsule.contact(feature, state[0].at(), state[1].at());
+        let function = At { name: String::new(), pair: &as_capsule, feature, state: &state };
+        let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        assert_eq!(bars[14], 0.0);
+        state[1].sizes.pop();
+        let sphere = as_sphere.contact(feature, state[0].at(), state[1].at());
+        assert!(length(capsule.point - sphere.point) < 1e-12 && (capsule.gap - sphere.gap).abs() < 1e-12);
+    }
+}
+
+/// The rows on contacts of docs/nonsmooth.md are tests of this file.
+#[test]
+fn every_row_has_its_test() {
+    let document = include_str!("../../../docs/nonsmooth.md");
+    let (_, table) = document.split_once("| name of the test |").expect("the table of contacts");
+    let rows: Vec<&str> =
+        table.lines().skip(2).map_while(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
+    assert!(rows.len() >= 5, "{rows:?}");
+    for row in rows {
+        assert!(include_str!("special.rs").contains(&format!("#[test]\nfn {row}()")), "{row} has no test");
+    }
+}
+
+/// Checks a state: nothing is NaN, normals are unit vectors, detection gives the same again.
+fn check_finite(name: &str, pair: &Pair, at: &[Placed; 2]) {
+    let found = features(pair, at, 0.1);
+    assert_eq!(found, features(pair, at, 0.1));
+    assert!(found.is_sorted());
+    for feature in found {
+        let function = At { name: String::new(), pair, feature, state: at };
+        let x = function.here();
+        let y = function.forward(&x);
+        let unit = (y[3] * y[3] + y[4] * y[4] + y[5] * y[5] - 1.0).abs() < 1e-9;
+        let bars = function.pullback(&x, &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
+        let finite = y.iter().chain(&bars).all(|x| x.is_finite());
+        assert!(unit && finite, "{name}: {at:?} {y:?} {bars:?}");
+    }
+}
+
+/// 100,000 states of all pairs of solids and planes, a fifth of them with exact alignments and coincidences.
 #[test]
 fn nothing_is_nan() {
     let mut kinds = solids();
@@ -221,22 +372,32 @@ fn nothing_is_nan() {
                         }
                     }
                 }
-                let found = features(&pair, &at, 0.1);
-                assert_eq!(found, features(&pair, &at, 0.1));
-                assert!(found.is_sorted());
-                for feature in found {
-                    let function = At { name: String::new(), pair: &pair, feature, state: &at };
-                    let x = function.here();
-                    let y = function.forward(&x);
-                    let unit = (y[3] * y[3] + y[4] * y[4] + y[5] * y[5] - 1.0).abs() < 1e-9;
-                    let bars = function.pullback(&x, &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
-                    assert!(
-                        unit && y.iter().chain(&bars).all(|x| x.is_finite()),
-                        "{}-{}: {at:?} {y:?} {bars:?}",
-                        a.name(),
-                        b.name()
-                    );
+                check_finite(&format!("{}-{}", a.name(), b.name()), &pair, &at);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_nan_on_ground() {
+    let mut random = Random::seeded(98);
+    for (ground, sizes) in grounds() {
+        for kind in solids() {
+            let Some(pair) = Pair::new(&kind, &ground) else { continue };
+            for i in 0..1500 {
+                let mut at = ground_state(&kind, &sizes, &mut random);
+                if i % 10 < 2 {
+                    // Ground of steps of equal height, and shapes exactly over its corners.
+                    for placed in &mut at {
+                        placed.pose.rotation = identity();
+                        placed.pose.position = Vec3::default();
+                    }
+                    at[0].pose.position = Vec3 { x: 0.0, y: SPACING, z: 0.2 * (i % 7) as f64 };
+                    if let Kind::Heights(_) = ground {
+                        at[1].sizes.iter_mut().for_each(|z| *z = (8.0 * *z).round() / 8.0);
+                    }
                 }
+                check_finite(&format!("{}-{}", kind.name(), ground.name()), &pair, &at);
             }
         }
     }

@@ -329,6 +329,39 @@ fn a_sphere_is_as_far_from_a_cylinder_as_from_its_section() {
     }
 }
 
+/// The nearest point of an ellipsoid is on it, the way there is along its normal, and no point of a grid on it is nearer.
+#[test]
+fn a_sphere_is_as_far_from_an_ellipsoid_as_its_nearest_point() {
+    let pair = Pair::new(&Kind::Sphere, &Kind::Ellipsoid).expect("a pair");
+    let mut random = Random::seeded(37);
+    let mut inside = 0;
+    for _ in 0..300 {
+        let at = state([&Kind::Sphere, &Kind::Ellipsoid], &mut random);
+        let contact = contacts(&pair, &at, 9.0)[0];
+        let s = &at[1].sizes;
+        let center = at[0].pose.position;
+        let near = center + contact.normal * (contact.gap + at[0].sizes[0]);
+        let local = |x: Vec3| transpose_times(at[1].pose.rotation, x - at[1].pose.position);
+        let q = local(near);
+        assert!(((q.x / s[0]).powi(2) + (q.y / s[1]).powi(2) + (q.z / s[2]).powi(2) - 1.0).abs() < 1e-9);
+        let outward = normalize(Vec3 { x: q.x / s[0].powi(2), y: q.y / s[1].powi(2), z: q.z / s[2].powi(2) });
+        let normal = transpose_times(at[1].pose.rotation, contact.normal);
+        assert!(length(outward + normal) < 1e-9);
+        let distance = length(near - center);
+        let p = local(center);
+        for i in 0..60 {
+            for j in 0..120 {
+                let (u, v) =
+                    (std::f64::consts::PI * i as f64 / 59.0, std::f64::consts::TAU * j as f64 / 120.0);
+                let on = Vec3 { x: s[0] * u.sin() * v.cos(), y: s[1] * u.sin() * v.sin(), z: s[2] * u.cos() };
+                assert!(length(on - p) > distance - 1e-9);
+            }
+        }
+        inside += usize::from(contact.gap < -at[0].sizes[0]);
+    }
+    assert!(inside > 20, "{inside}");
+}
+
 #[test]
 fn hulls_hold_their_points_and_no_more() {
     for seed in 0..40 {

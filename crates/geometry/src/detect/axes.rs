@@ -4,9 +4,7 @@
 
 use pullback_kernel::prelude::*;
 
-use super::gjk::farthest;
-use crate::cells::outward;
-use crate::core::Core;
+use super::body::{Body, cross, dot, normalize};
 use crate::topology::NONE;
 
 /// A direction, from the first core to the second, and the cells that it comes from.
@@ -23,18 +21,18 @@ const BETTER: f64 = 1e-9;
 const PARALLEL: f64 = 1e-4;
 
 /// The best axis; `None` if neither core has a face and their edges, if any, are parallel.
-pub(super) fn best(a: &Core<'_, f64>, b: &Core<'_, f64>) -> Option<Axis> {
+pub(super) fn best(a: &Body<'_>, b: &Body<'_>) -> Option<Axis> {
     let mut best = of_faces(a, b, None);
     best = of_faces(b, a, best.map(|axis| Axis { normal: -axis.normal, ..axis }))
         .map(|axis| Axis { normal: -axis.normal, ..axis });
     of_edges(a, b, best)
 }
 
-fn of_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, mut best: Option<Axis>) -> Option<Axis> {
+fn of_faces(a: &Body<'_>, b: &Body<'_>, mut best: Option<Axis>) -> Option<Axis> {
     for face in 0..a.topology.faces.len() {
         let corners = a.face(face);
-        let n = outward(corners);
-        let separation = dot(n, b.at(farthest(b, -n)) - corners[0]);
+        let n = a.normal(face);
+        let separation = dot(n, b.at(b.farthest(-n)) - corners[0]);
         if best.is_none_or(|axis| separation > axis.separation + BETTER) {
             best = Some(Axis { normal: n, separation, edges: None });
         }
@@ -44,9 +42,9 @@ fn of_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, mut best: Option<Axis>) -> Opt
 
 /// The outward normals of the faces at an edge; nothing if it has none.
 #[inline]
-fn normals(core: &Core<'_, f64>, edge: usize) -> Option<[Vec3; 2]> {
+pub(super) fn normals(core: &Body<'_>, edge: usize) -> Option<[Vec3; 2]> {
     let [f, g] = core.topology.edges[edge].faces;
-    (f != NONE && g != NONE).then(|| [outward(core.face(f as usize)), outward(core.face(g as usize))])
+    (f != NONE && g != NONE).then(|| [core.normal(f as usize), core.normal(g as usize)])
 }
 
 /// Do edges, with the directions e and f and the normals n and m beside them, make a face of the difference of the cores? The arc
@@ -65,7 +63,7 @@ pub(super) fn arcs_cross(e: Vec3, n: Option<[Vec3; 2]>, f: Vec3, m: Option<[Vec3
     }
 }
 
-fn of_edges(a: &Core<'_, f64>, b: &Core<'_, f64>, mut best: Option<Axis>) -> Option<Axis> {
+fn of_edges(a: &Body<'_>, b: &Body<'_>, mut best: Option<Axis>) -> Option<Axis> {
     for i in 0..a.topology.edges.len() {
         let x = a.edge(i);
         let (e, n) = (x[1] - x[0], normals(a, i));

@@ -2,10 +2,8 @@
 
 use pullback_kernel::prelude::*;
 
+use super::body::{Body, cross, dot, normalize};
 use super::found::Found;
-use super::gjk::farthest;
-use crate::cells::outward;
-use crate::core::Core;
 use crate::feature::Touch;
 use crate::topology::{Side, Topology};
 
@@ -61,14 +59,8 @@ impl Polygon {
 }
 
 /// Offers what of p is over a face of q; `swapped` if p is the second core of the pair.
-pub(super) fn over_face(
-    p: &Core<'_, f64>,
-    q: &Core<'_, f64>,
-    face: usize,
-    swapped: bool,
-    found: &mut Found<'_>,
-) {
-    let n = outward(q.face(face));
+pub(super) fn over_face(p: &Body<'_>, q: &Body<'_>, face: usize, swapped: bool, found: &mut Found<'_>) {
+    let n = q.normal(face);
     match (p.topology.faces.len(), p.topology.edges.len()) {
         (0, 0) => offer_corner(p, q, n, face, swapped, found),
         (0, _) => offer_segment(p, q, n, face, swapped, found),
@@ -78,19 +70,12 @@ pub(super) fn over_face(
 
 /// How far x is outside a side of a face with the normal n.
 #[inline]
-fn outside(q: &Core<'_, f64>, side: &Side, n: Vec3, x: Vec3) -> f64 {
+fn outside(q: &Body<'_>, side: &Side, n: Vec3, x: Vec3) -> f64 {
     let s = q.at(side.start);
     dot(normalize(cross(q.at(side.end) - s, n)), x - s)
 }
 
-fn offer_corner(
-    p: &Core<'_, f64>,
-    q: &Core<'_, f64>,
-    n: Vec3,
-    face: usize,
-    swapped: bool,
-    found: &mut Found<'_>,
-) {
+fn offer_corner(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
     let x = p.at(0);
     if q.topology.sides_of(face).iter().all(|side| outside(q, side, n, x) <= ON) {
         found.offer(Touch::CornerFace.feature(0, face as u32, swapped));
@@ -98,14 +83,7 @@ fn offer_corner(
 }
 
 /// A segment over a face: its ends, or where it passes over sides.
-fn offer_segment(
-    p: &Core<'_, f64>,
-    q: &Core<'_, f64>,
-    n: Vec3,
-    face: usize,
-    swapped: bool,
-    found: &mut Found<'_>,
-) {
+fn offer_segment(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
     let x = p.edge(0);
     let first = q.topology.faces[face].first;
     let corner = |end: usize| Touch::CornerFace.feature(p.topology.edges[0].ends[end], face as u32, swapped);
@@ -129,10 +107,10 @@ fn offer_segment(
 }
 
 /// The face of a core that faces most against a direction.
-pub(super) fn facing(core: &Core<'_, f64>, n: Vec3) -> usize {
+pub(super) fn facing(core: &Body<'_>, n: Vec3) -> usize {
     let mut best = (0, f64::INFINITY);
     for face in 0..core.topology.faces.len() {
-        let s = dot(outward(core.face(face)), n);
+        let s = dot(core.normal(face), n);
         // Later faces must be better by more than rounding.
         if s < best.1 - 1e-12 {
             best = (face, s);
@@ -142,10 +120,10 @@ pub(super) fn facing(core: &Core<'_, f64>, n: Vec3) -> usize {
 }
 
 /// Of the faces at a corner, the one that faces most against a direction.
-fn facing_at(core: &Core<'_, f64>, corner: u32, n: Vec3) -> usize {
+fn facing_at(core: &Body<'_>, corner: u32, n: Vec3) -> usize {
     let mut best = (0, f64::INFINITY);
     for side in core.topology.sides.iter().filter(|side| side.start == corner) {
-        let s = dot(outward(core.face(side.face as usize)), n);
+        let s = dot(core.normal(side.face as usize), n);
         if s < best.1 - 1e-12 {
             best = (side.face as usize, s);
         }
@@ -154,15 +132,8 @@ fn facing_at(core: &Core<'_, f64>, corner: u32, n: Vec3) -> usize {
 }
 
 /// The face of p that faces the face of q, clipped by its sides (Sutherland and Hodgman 1974).
-fn offer_polygon(
-    p: &Core<'_, f64>,
-    q: &Core<'_, f64>,
-    n: Vec3,
-    face: usize,
-    swapped: bool,
-    found: &mut Found<'_>,
-) {
-    let other = facing_at(p, farthest(p, -n), n);
+fn offer_polygon(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
+    let other = facing_at(p, p.farthest(-n), n);
     let mut polygon = Polygon::new();
     for side in p.topology.sides_of(other) {
         polygon.push(Item {

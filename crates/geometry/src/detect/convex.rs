@@ -2,16 +2,15 @@
 
 use pullback_kernel::prelude::*;
 
+use super::body::{Body, cross, dot, length, normalize};
 use super::found::Found;
 use super::gjk::{Simplex, apart};
 use super::{axes, clip};
-use crate::cells::outward;
-use crate::core::Core;
 use crate::feature::Touch;
 
 /// A normal that is nearer than this angle [rad] to that of a face is that of the face: then all that lies over the face
 /// touches it, not one point alone.
-const ALIGNED: f64 = 0.02;
+pub(super) const ALIGNED: f64 = 0.02;
 /// What lies over a face must be as near as the cores are, but for this part of their distance: else the nearest point is
 /// beside the face.
 const ASIDE: f64 = 1e-3;
@@ -21,7 +20,7 @@ const CROSSING: f64 = 0.01;
 const ALONGSIDE: f64 = 0.5;
 
 /// Offers where two convex cores touch.
-pub(super) fn detect(a: &Core<'_, f64>, b: &Core<'_, f64>, margin: f64, found: &mut Found<'_>) {
+pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<'_>) {
     if a.topology.faces.is_empty() && b.topology.faces.is_empty() {
         return segments(a, b, 0, 0, found);
     }
@@ -56,11 +55,11 @@ pub(super) fn detect(a: &Core<'_, f64>, b: &Core<'_, f64>, margin: f64, found: &
 
 /// Offers what lies over a face of either core, if the normal is one's. The exact face is the reference: the first core's
 /// where both are.
-fn over_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, found: &mut Found<'_>) {
-    let aligned = |core: &Core<'_, f64>, normal: Vec3| {
+fn over_faces(a: &Body<'_>, b: &Body<'_>, normal: Vec3, found: &mut Found<'_>) {
+    let aligned = |core: &Body<'_>, normal: Vec3| {
         (!core.topology.faces.is_empty()).then(|| {
             let face = clip::facing(core, -normal);
-            (face, length(outward(core.face(face)) - normal))
+            (face, length(core.normal(face) - normal))
         })
     };
     let (of_a, of_b) = (aligned(a, normal), aligned(b, -normal));
@@ -78,7 +77,7 @@ fn over_faces(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, found: &mut Fo
 }
 
 /// Offers edges that cross.
-fn crossing(a: &Core<'_, f64>, b: &Core<'_, f64>, i: u32, j: u32, normal: Vec3, found: &mut Found<'_>) {
+pub(super) fn crossing(a: &Body<'_>, b: &Body<'_>, i: u32, j: u32, normal: Vec3, found: &mut Found<'_>) {
     let (x, y) = (a.edge(i as usize), b.edge(j as usize));
     let along = dot(cross(x[1] - x[0], y[1] - y[0]), normal) >= 0.0;
     let touch = if along { Touch::Edges } else { Touch::EdgesBack };
@@ -86,26 +85,26 @@ fn crossing(a: &Core<'_, f64>, b: &Core<'_, f64>, i: u32, j: u32, normal: Vec3, 
 }
 
 /// Offers the deepest corner under a face, where no part of the faces lies over each other.
-fn deepest(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, found: &mut Found<'_>) {
-    let aligned = |core: &Core<'_, f64>, normal: Vec3| {
+fn deepest(a: &Body<'_>, b: &Body<'_>, normal: Vec3, found: &mut Found<'_>) {
+    let aligned = |core: &Body<'_>, normal: Vec3| {
         (!core.topology.faces.is_empty())
             .then(|| clip::facing(core, -normal))
-            .filter(|&face| length(outward(core.face(face)) - normal) < 1e-9)
+            .filter(|&face| length(core.normal(face) - normal) < 1e-9)
     };
     if let Some(face) = aligned(a, normal) {
-        let corner = super::gjk::farthest(b, -normal);
+        let corner = b.farthest(-normal);
         found.offer(Touch::CornerFace.feature(corner, face as u32, true));
     } else if let Some(face) = aligned(b, -normal) {
-        let corner = super::gjk::farthest(a, normal);
+        let corner = a.farthest(normal);
         found.offer(Touch::CornerFace.feature(corner, face as u32, false));
     }
 }
 
 /// Offers the cells that the nearest points lie in.
-fn nearest(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, simplex: &Simplex, found: &mut Found<'_>) {
+fn nearest(a: &Body<'_>, b: &Body<'_>, normal: Vec3, simplex: &Simplex, found: &mut Found<'_>) {
     let ((x, of_a), (y, of_b)) = (simplex.distinct(0), simplex.distinct(1));
-    let edge = |core: &Core<'_, f64>, corners: [u32; 4]| core.topology.edge_between(corners[0], corners[1]);
-    let face = |core: &Core<'_, f64>, normal: Vec3| clip::facing(core, -normal) as u32;
+    let edge = |core: &Body<'_>, corners: [u32; 4]| core.topology.edge_between(corners[0], corners[1]);
+    let face = |core: &Body<'_>, normal: Vec3| clip::facing(core, -normal) as u32;
     match (of_a, of_b) {
         (1, 1) => found.offer(Touch::Corners.feature(x[0], y[0], false)),
         (1, 2) => found.offer(match edge(b, y) {
@@ -127,7 +126,7 @@ fn nearest(a: &Core<'_, f64>, b: &Core<'_, f64>, normal: Vec3, simplex: &Simplex
 }
 
 /// Offers where two segments are nearest, and the ends of what they have in common if they lie alongside.
-fn segments(a: &Core<'_, f64>, b: &Core<'_, f64>, i: u32, j: u32, found: &mut Found<'_>) {
+fn segments(a: &Body<'_>, b: &Body<'_>, i: u32, j: u32, found: &mut Found<'_>) {
     let (x, y) = (a.edge(i as usize), b.edge(j as usize));
     let (e, f, d) = (x[1] - x[0], y[1] - y[0], y[0] - x[0]);
     let c = cross(e, f);

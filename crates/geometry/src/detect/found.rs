@@ -34,7 +34,8 @@ impl<'a> Found<'a> {
     /// Takes a feature if its gap is below the margin. When there is no room, the one with the largest gap goes.
     pub fn offer(&mut self, feature: Feature) {
         let gap = core::contact(feature, self.a, self.b).gap;
-        if !(gap < self.margin) || self.features[..self.len].iter().any(|known| known.1 == feature) {
+        let near = gap < self.margin;
+        if !near || self.features[..self.len].iter().any(|known| known.1 == feature) {
             return;
         }
         if self.len < MOST {

@@ -3,7 +3,7 @@
 
 use pullback_kernel::prelude::*;
 
-use crate::core::Core;
+use super::body::{Body, cross, dot};
 
 /// Corners of two cores whose differences are the corners of a simplex.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,22 +27,8 @@ const EXACT: f64 = 1e-13;
 /// Nearer than this, cores count as overlapping [m].
 const TOUCHING: f64 = 1e-10;
 
-/// The corner that is farthest along a direction; the first of several.
-#[inline]
-pub(super) fn farthest(core: &Core<'_, f64>, direction: Vec3) -> u32 {
-    let local = transpose_times(core.pose.rotation, direction);
-    let mut best = (0, f64::NEG_INFINITY);
-    for i in 0..core.topology.corners {
-        let s = dot(local, core.kind.corner(core.sizes, i));
-        if s > best.1 {
-            best = (i as u32, s);
-        }
-    }
-    best.0
-}
-
 /// The nearest points, or `None` where cores overlap.
-pub(super) fn apart(a: &Core<'_, f64>, b: &Core<'_, f64>) -> Option<Apart> {
+pub(super) fn apart(a: &Body<'_>, b: &Body<'_>) -> Option<Apart> {
     let mut simplex = Simplex::default();
     simplex.push([0, 0], b.at(0) - a.at(0));
     let mut v = simplex.points[0];
@@ -51,7 +37,7 @@ pub(super) fn apart(a: &Core<'_, f64>, b: &Core<'_, f64>) -> Option<Apart> {
         if s < TOUCHING * TOUCHING {
             return None;
         }
-        let corners = [farthest(a, v), farthest(b, -v)];
+        let corners = [a.farthest(v), b.farthest(-v)];
         let w = b.at(corners[1]) - a.at(corners[0]);
         // v·w / |v| is a bound of the distance from below.
         let known = simplex.corners[..simplex.len].contains(&corners);

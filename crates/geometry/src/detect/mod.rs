@@ -2,15 +2,19 @@
 //! differentiated.
 
 mod axes;
+mod body;
 mod clip;
 mod convex;
 mod found;
 mod gjk;
+mod ground;
+mod triangles;
 
 use pullback_kernel::prelude::*;
 
 use crate::core::Core;
 use crate::feature::Feature;
+use body::Body;
 use found::Found;
 
 /// Features of two convex cores that are closer than a margin. Returns how many.
@@ -22,7 +26,7 @@ pub(crate) fn convex(
     features: &mut [Feature],
 ) -> usize {
     let mut found = Found::new(a, b, margin);
-    convex::detect(&a, &b, margin, &mut found);
+    convex::detect(&Body::new(a), &Body::new(b), margin, &mut found);
     found.write(slots, features)
 }
 
@@ -39,7 +43,8 @@ pub(crate) fn lowest(
     let (mut gaps, mut len) = ([0.0; 8], 0);
     for i in 0..core.topology.corners as u32 {
         let gap = dot(n, core.at(i) - plane.position);
-        if !(gap < margin) {
+        let near = gap < margin;
+        if !near {
             continue;
         }
         if len < slots.min(8) {
@@ -57,11 +62,13 @@ pub(crate) fn lowest(
 
 /// Features of a convex core and of the ground below it that are closer than a margin. Returns how many.
 pub(crate) fn ground(
-    _a: Core<'_, f64>,
-    _b: Core<'_, f64>,
-    _margin: f64,
-    _slots: usize,
-    _features: &mut [Feature],
+    a: Core<'_, f64>,
+    b: Core<'_, f64>,
+    margin: f64,
+    slots: usize,
+    features: &mut [Feature],
 ) -> usize {
-    0
+    let mut found = Found::new(a, b, margin);
+    ground::detect(&Body::new(a), &Body::new(b), margin, &mut found);
+    found.write(slots, features)
 }

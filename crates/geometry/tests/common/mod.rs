@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pullback_geometry::{Contact, Feature, Hull, Kind, Pair};
+use pullback_geometry::{Contact, Feature, Heights, Hull, Kind, Pair, Surface};
 use pullback_kernel::gradcheck::Function;
 use pullback_kernel::prelude::*;
 
@@ -61,6 +61,54 @@ pub fn random_hull(random: &mut Random, points: usize) -> Arc<Hull> {
 pub fn solids() -> Vec<Kind> {
     let hull = random_hull(&mut Random::seeded(7), 14);
     vec![Kind::Sphere, Kind::Capsule, Kind::Cylinder, Kind::Box, Kind::Ellipsoid, Kind::Hull(hull)]
+}
+
+/// Corners of the grid of [`grounds`] along x and y.
+pub const GRID: usize = 7;
+/// How far apart they are [m].
+pub const SPACING: f64 = 0.6;
+
+/// A grid of heights, and triangles of a similar grid that is not regular, with their sizes.
+pub fn grounds() -> [(Kind, Vec<f64>); 2] {
+    let mut random = Random::seeded(13);
+    let heights = Heights::new(GRID, GRID, [SPACING; 2]).expect("a grid");
+    let z: Vec<f64> = (0..GRID * GRID).map(|_| 0.25 * random.next()).collect();
+    let mut corners = Vec::new();
+    for j in 0..GRID {
+        for i in 0..GRID {
+            let at = |i: usize, jitter: f64| SPACING * (i as f64 + 0.25 * jitter - 0.5 * (GRID - 1) as f64);
+            corners.push(Vec3 { x: at(i, random.next()), y: at(j, random.next()), z: 0.25 * random.next() });
+        }
+    }
+    let surface = Surface::new(&corners, &grid_triangles(GRID)).expect("a surface");
+    let sizes = surface.corners().to_vec();
+    [(Kind::Heights(heights.into()), z), (Kind::Surface(surface.into()), sizes)]
+}
+
+/// The triangles of a square grid.
+pub fn grid_triangles(count: usize) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::new();
+    for j in 0..count - 1 {
+        for i in 0..count - 1 {
+            let corner = |i: usize, j: usize| (i + j * count) as u32;
+            let (a, b, c, d) = (corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1));
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    triangles
+}
+
+/// A shape over ground, at a height about its size.
+pub fn ground_state(kind: &Kind, sizes_of_ground: &[f64], random: &mut Random) -> [Placed; 2] {
+    let ground = Placed {
+        pose: Pose { rotation: random.rotation(), position: random.vec3() },
+        sizes: sizes_of_ground.to_vec(),
+    };
+    let sizes = sizes(kind, random);
+    let z = random.within(0.0, 1.3) * kind.bounding_radius(&sizes);
+    let local = Vec3 { x: 1.2 * random.next(), y: 1.2 * random.next(), z };
+    let position = ground.pose.rotation * local + ground.pose.position;
+    [Placed { pose: Pose { rotation: random.rotation(), position }, sizes }, ground]
 }
 
 pub fn sizes(kind: &Kind, random: &mut Random) -> Vec<f64> {

@@ -1,0 +1,117 @@
+//! A core as detection sees it: plain `f64` arithmetic, and what is asked for often is worked out once.
+//!
+//! Kernels fuse multiplications and additions on every machine, which takes a call where the compiler may not use the
+//! instruction. Detection only decides, so it does without.
+
+use std::ops::Deref;
+
+use pullback_kernel::prelude::*;
+
+use crate::core::Core;
+
+/// Corners and faces that are kept; of larger cores, none.
+const KEPT: usize = 32;
+
+const ZERO: Vec3 = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
+
+#[inline(always)]
+pub(super) fn dot(a: Vec3, b: Vec3) -> f64 {
+    a.x * b.x + a.y * b.y + a.z * b.z
+}
+
+#[inline(always)]
+pub(super) fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    Vec3 { x: a.y * b.z - a.z * b.y, y: a.z * b.x - a.x * b.z, z: a.x * b.y - a.y * b.x }
+}
+
+#[inline(always)]
+pub(super) fn length(a: Vec3) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// a / |a|, and 0 where that is not finite.
+#[inline(always)]
+pub(super) fn normalize(a: Vec3) -> Vec3 {
+    let s = 1.0 / length(a);
+    if s.is_finite() { a * s } else { ZERO }
+}
+
+/// The outward normal of a face.
+#[inline(always)]
+pub(super) fn outward([a, b, c]: [Vec3; 3]) -> Vec3 {
+    normalize(cross(b - a, c - a))
+}
+
+/// A core in the world, with its corners and normals.
+pub(super) struct Body<'a> {
+    core: Core<'a, f64>,
+    points: [Vec3; KEPT],
+    normals: [Vec3; KEPT],
+}
+
+impl<'a> Deref for Body<'a> {
+    type Target = Core<'a, f64>;
+    fn deref(&self) -> &Self::Target {
+        &self.core
+    }
+}
+
+impl<'a> Body<'a> {
+    pub fn new(core: Core<'a, f64>) -> Self {
+        let mut body = Body { core, points: [ZERO; KEPT], normals: [ZERO; KEPT] };
+        if core.topology.corners <= KEPT {
+            for i in 0..core.topology.corners {
+                body.points[i] = body.place(i);
+            }
+        }
+        if core.topology.faces.len() <= KEPT {
+            for i in 0..core.topology.faces.len() {
+                body.normals[i] = outward(body.face(i));
+            }
+        }
+        body
+    }
+
+    #[inline(always)]
+    fn place(&self, i: usize) -> Vec3 {
+        let Pose { rotation: r, position } = *self.core.pose;
+        let x = self.core.kind.corner(self.core.sizes, i);
+        r.x * x.x + r.y * x.y + r.z * x.z + position
+    }
+
+    /// Corner `i` in the world.
+    #[inline(always)]
+    pub fn at(&self, i: u32) -> Vec3 {
+        let i = i as usize;
+        if self.core.topology.corners <= KEPT { self.points[i] } else { self.place(i) }
+    }
+
+    #[inline(always)]
+    pub fn edge(&self, edge: usize) -> [Vec3; 2] {
+        self.core.topology.edges[edge].ends.map(|i| self.at(i))
+    }
+
+    #[inline(always)]
+    pub fn face(&self, face: usize) -> [Vec3; 3] {
+        self.core.topology.faces[face].plane.map(|i| self.at(i))
+    }
+
+    /// The outward normal of a face.
+    #[inline(always)]
+    pub fn normal(&self, face: usize) -> Vec3 {
+        if self.core.topology.faces.len() <= KEPT { self.normals[face] } else { outward(self.face(face)) }
+    }
+
+    /// The corner that is farthest along a direction; the first of several.
+    #[inline]
+    pub fn farthest(&self, direction: Vec3) -> u32 {
+        let mut best = (0, f64::NEG_INFINITY);
+        for i in 0..self.core.topology.corners as u32 {
+            let s = dot(direction, self.at(i));
+            if s > best.1 {
+                best = (i, s);
+            }
+        }
+        best.0
+    }
+}

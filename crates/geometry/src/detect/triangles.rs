@@ -1,0 +1,90 @@
+//! The triangles of ground near a shape, in the world, worked out once.
+
+use pullback_kernel::prelude::*;
+
+use super::body::{Body, dot, outward};
+use crate::kind::Kind;
+use crate::tree::Bounds;
+
+/// Triangles that are kept; where there are more, they are worked out whenever they are asked for.
+const KEPT: usize = 64;
+
+#[derive(Clone, Copy)]
+pub(super) struct Triangle {
+    pub face: u32,
+    pub corners: [Vec3; 3],
+    pub normal: Vec3,
+    /// Its middle, and how far its corners are from there.
+    middle: Vec3,
+    radius: f64,
+}
+
+pub(super) struct Triangles<'a> {
+    ground: &'a Body<'a>,
+    bounds: Bounds,
+    kept: [Triangle; KEPT],
+    /// How many there are, kept or not.
+    count: usize,
+}
+
+impl<'a> Triangles<'a> {
+    /// Those that are nearer to a point than this.
+    pub fn new(ground: &'a Body<'a>, center: Vec3, reach: f64) -> Self {
+        let x = transform_point_back(*ground.pose, center);
+        let bounds = [x.x, x.y, x.z].map(|x| [x - reach, x + reach]);
+        let zero = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
+        let none = Triangle { face: 0, corners: [zero; 3], normal: zero, middle: zero, radius: 0.0 };
+        let mut it = Triangles { ground, bounds, kept: [none; KEPT], count: 0 };
+        each(ground, &bounds, &mut |face| {
+            let triangle = triangle(ground, face);
+            if triangle.is_near(center, reach) {
+                if let Some(kept) = it.kept.get_mut(it.count) {
+                    *kept = triangle;
+                }
+                it.count += 1;
+            }
+        });
+        it
+    }
+
+    /// Visits those that may be nearer to x than this.
+    #[inline]
+    pub fn near(&self, x: Vec3, reach: f64, visit: &mut impl FnMut(&Triangle)) {
+        if self.count <= KEPT {
+            for triangle in self.kept[..self.count].iter().filter(|triangle| triangle.is_near(x, reach)) {
+                visit(triangle);
+            }
+        } else {
+            each(self.ground, &self.bounds, &mut |face| {
+                let triangle = triangle(self.ground, face);
+                if triangle.is_near(x, reach) {
+                    visit(&triangle);
+                }
+            });
+        }
+    }
+}
+
+fn each(ground: &Body<'_>, bounds: &Bounds, visit: &mut impl FnMut(u32)) {
+    match ground.kind {
+        Kind::Surface(surface) => surface.tree.each(bounds, visit),
+        Kind::Heights(heights) => heights.each(bounds, visit),
+        _ => {}
+    }
+}
+
+fn triangle(ground: &Body<'_>, face: u32) -> Triangle {
+    let corners = ground.face(face as usize);
+    let middle = (corners[0] + corners[1] + corners[2]) * (1.0 / 3.0);
+    let far = |p: Vec3| dot(p - middle, p - middle);
+    let radius = far(corners[0]).max(far(corners[1])).max(far(corners[2])).sqrt();
+    Triangle { face, corners, normal: outward(corners), middle, radius }
+}
+
+impl Triangle {
+    #[inline]
+    fn is_near(&self, x: Vec3, reach: f64) -> bool {
+        let (d, most) = (x - self.middle, reach + self.radius);
+        dot(d, d) <= most * most && dot(self.normal, x - self.corners[0]).abs() <= reach
+    }
+}

@@ -1,0 +1,69 @@
+//! Nothing is allocated by detection, contacts and pullbacks: an allocator that counts for each thread.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{Random, ground_state, grounds, solids, state};
+use pullback_geometry::{Contact, Feature, Kind, Pair};
+use pullback_kernel::prelude::*;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does everything.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn nothing_is_allocated() {
+    let mut kinds: Vec<(Kind, Vec<f64>)> = grounds().into();
+    kinds.extend(solids().into_iter().chain([Kind::Plane]).map(|kind| (kind, Vec::new())));
+    let mut random = Random::seeded(1);
+    let mut touched = 0;
+    for (a, _) in &kinds {
+        for (b, ground) in &kinds {
+            let Some(pair) = Pair::new(a, b) else { continue };
+            if matches!(a, Kind::Heights(_) | Kind::Surface(_)) {
+                continue;
+            }
+            for _ in 0..50 {
+                let [x, y] = if ground.is_empty() {
+                    state([a, b], &mut random)
+                } else {
+                    ground_state(a, ground, &mut random)
+                };
+                let zero = Pose { rotation: Mat3::default(), position: Vec3::default() };
+                let (mut x_bar, mut y_bar) = (vec![0.0; x.sizes.len()], vec![0.0; y.sizes.len()]);
+                let (mut x_pose, mut y_pose) = (zero, zero);
+                let mut features = [Feature(0, 0); 8];
+                let before = ALLOCATIONS.get();
+                let count = pair.detect(x.at(), y.at(), 0.1, &mut features);
+                for &feature in &features[..count] {
+                    let contact: Contact = pair.contact(feature, x.at(), y.at());
+                    let into = ((&mut x_pose, &mut x_bar[..]), (&mut y_pose, &mut y_bar[..]));
+                    pair.pullback(feature, x.at(), y.at(), &contact, into.0, into.1);
+                }
+                assert_eq!(ALLOCATIONS.get(), before, "{}-{}", a.name(), b.name());
+                touched += count;
+            }
+        }
+    }
+    assert!(touched > 1000);
+}

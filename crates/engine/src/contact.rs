@@ -3,6 +3,7 @@
 mod blocks;
 mod dynamics;
 mod law;
+mod penalty;
 mod place;
 mod rows;
 mod shapes;
@@ -13,12 +14,13 @@ mod touching;
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::Builder;
-use pullback_scene::{Complementarity, ContactModel, ContactSolver, FrictionCone, Integrator, Scene};
+use pullback_kernel::program::{BufferUse, Builder};
+use pullback_scene::{Complementarity, ContactModel, ContactSolver, FrictionCone, Scene};
 
 pub(crate) use dynamics::Part;
-use dynamics::{ContactDynamics, Outcome, Settings};
+use dynamics::{ContactDynamics, Settings};
 use law::Cone;
+use penalty::Penalty;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
@@ -26,6 +28,7 @@ use touch::{Given, Pinned, Touch, Touchable};
 
 use crate::articulated::Robot;
 use crate::articulated::bodies::Bodies;
+use crate::articulated::tree::WORLD;
 use crate::error::Error;
 use crate::force::Inputs;
 use crate::names::Block;
@@ -37,17 +40,28 @@ pub(crate) struct Contacts {
     touchable: Arc<Touchable>,
     /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
     pairs: Vec<(Sides, f64)>,
-    law: Complementarity,
+    law: ContactModel,
 }
+
+/// What a step of robots that touch comes to.
+pub(crate) struct Touched {
+    pub accelerations: Vec<Buffer<f64>>,
+    /// Of hard contact: how far the impulses are from their law.
+    pub residual: Option<Buffer<f64>>,
+}
+
+/// How near shapes are looked at whose contact is a penalty [m]: there is nothing above a surface.
+const PENALTY_MARGIN: f64 = 0.0;
 
 impl Contacts {
     /// What a scene says, and the params of it; none if nothing can touch.
     pub fn new(scene: &Scene, robots: &[Robot]) -> Result<Option<(Contacts, Vec<Block>)>, Error> {
         let Some(contact) = &scene.contact else { return Ok(None) };
-        let ContactModel::Complementarity(law) = contact.model else { return Ok(None) };
-        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, law.margin)? else {
-            return Ok(None);
+        let (margin, regularisation) = match &contact.model {
+            ContactModel::Complementarity(law) => (law.margin, law.regularisation),
+            ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
         };
+        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, margin)? else { return Ok(None) };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -56,19 +70,20 @@ impl Contacts {
             }
         };
         let pairs = touchable.pairs.iter();
-        let pairs = pairs.map(|near| (near.shapes.map(side), near.softness * law.regularisation)).collect();
-        if let Some(robot) = robots.iter().find(|robot| robot.tree().follows() || robot.tree().is_deep()) {
-            let (what, found) = ("a robot that touches", robot.name().to_owned());
-            let wanted =
-                "one in which no joint follows another, and that is not a chain of thousands of links";
+        let pairs = pairs.map(|near| (near.shapes.map(side), near.softness * regularisation)).collect();
+        let hard = matches!(contact.model, ContactModel::Complementarity(_));
+        let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
+        if let Some(robot) = robots.iter().find(odd) {
+            let (what, found) = ("a robot with hard contact", robot.name().to_owned());
+            let wanted = "one in which no joint follows another, and no chain of thousands of links";
             return Err(Error::Scheme { what, found, wanted });
         }
-        Ok(Some((Contacts { touchable: Arc::new(touchable), pairs, law }, params)))
+        Ok(Some((Contacts { touchable: Arc::new(touchable), pairs, law: contact.model }, params)))
     }
 
-    /// Impulses are found with the velocities at the end of a step, which moves by them.
+    /// Impulses are found with the velocities at the end of a step, which moves by them; penalties are forces like others.
     pub fn check(&self, scheme: &Scheme) -> Result<(), Error> {
-        if scheme.integrator == Integrator::SemiImplicitEuler {
+        if self.law.works_with(scheme.integrator) {
             return Ok(());
         }
         let (what, found) =
@@ -82,35 +97,69 @@ impl Contacts {
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        parts: Vec<Part>,
+        robots: &[Robot],
+        mut parts: Vec<Part>,
         h: f64,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Touched, Error> {
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
             let (q, v) = (part.inputs.q, part.inputs.v);
             let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames));
         }
-        let given = Given::new(&self.touchable, inputs, bodies)?;
+        let given = Given::new(&self.touchable, inputs, bodies.clone())?;
         let contacts = Touch::add(p, name, &self.touchable, given);
-        let settings = Settings { solver: self.solver(), h, stabilisation: self.law.stabilisation };
-        Ok(ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings))
+        match &self.law {
+            ContactModel::Complementarity(law) => {
+                let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
+                let out = ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings);
+                Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+            }
+            ContactModel::Penalty(_) => {
+                let moving = |part: &mut Part| {
+                    let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
+                    (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
+                };
+                let before = parts.iter_mut().map(moving).collect();
+                let pushes = Penalty::add(p, name, (&self.touchable, inputs, contacts), &bodies, before)?;
+                let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
+                    robot.acceleration(p, name, Part { pushes, ..part })
+                };
+                let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
+                Ok(Touched { accelerations, residual: None })
+            }
+        }
     }
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
     pub fn largest_residual(&self, epsilon: f64) -> f64 {
-        epsilon.powf(0.4).max(self.law.tolerance)
+        let tolerance = match &self.law {
+            ContactModel::Complementarity(law) => law.tolerance,
+            ContactModel::Penalty(_) => 0.0,
+        };
+        epsilon.powf(0.4).max(tolerance)
     }
+}
 
-    fn solver(&self) -> Solver {
-        Solver {
-            cone: match self.law.friction_cone {
-                FrictionCone::Circular => Cone::Circular,
-                FrictionCone::Box => Cone::Box,
-            },
-            newton: self.law.solver == ContactSolver::Newton,
-            sweeps: self.law.fixed_iterations.unwrap_or(self.law.iterations),
-            tolerance: if self.law.fixed_iterations.is_some() { 0.0 } else { self.law.tolerance },
+fn solver(law: &Complementarity) -> Solver {
+    Solver {
+        cone: match law.friction_cone {
+            FrictionCone::Circular => Cone::Circular,
+            FrictionCone::Box => Cone::Box,
+        },
+        newton: law.solver == ContactSolver::Newton,
+        sweeps: law.fixed_iterations.unwrap_or(law.iterations),
+        tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
+    }
+}
+
+/// Buffers, each once.
+fn once(uses: impl Iterator<Item = BufferUse>) -> Vec<BufferUse> {
+    let mut all: Vec<BufferUse> = Vec::new();
+    for one in uses {
+        if !all.iter().any(|known| known.is(one)) {
+            all.push(one);
         }
     }
+    all
 }

@@ -413,8 +413,9 @@ impl<'a> Dynamics<'a> {
         }
         let robots = match self.model.contact() {
             Some(contact) => {
-                let out = contact.add(self.program, &name, self.inputs, parts, self.h)?;
-                self.residuals.push(out.residual);
+                let robots = self.model.robots();
+                let out = contact.add(self.program, &name, self.inputs, robots, parts, self.h)?;
+                self.residuals.extend(out.residual);
                 out.accelerations
             }
             None => {

@@ -1,6 +1,7 @@
 //! Contact: closed forms, and gradients against differences.
 
-use pullback_engine::{Bars, Loss, Moment, Options, Rollout, Start, Step};
+use pullback_engine::rollout::{Bars, Loss, Moment};
+use pullback_engine::{Options, Rollout, Start, Step};
 use pullback_scene::Scene;
 
 fn step(text: &str) -> Step {
@@ -76,7 +77,7 @@ fn check(name: &str, text: &str, steps: usize) {
     let weights = (0..state.values().len()).map(|i| (1.3 * i as f64 + 0.4).sin()).collect();
     let loss = Weighted(weights);
     let start = Start { states: state.values(), controls: &controls, params: params.values() };
-    let gradient = rollout.gradient(&start, &loss).expect("a gradient");
+    let gradient = rollout.gradient(&start, &loss).expect("a gradient").clone();
     let h = 1e-6;
     let mut value = |state: &[f64], params: &[f64]| {
         let start = Start { states: state, controls: &controls, params };

@@ -303,6 +303,8 @@ impl ContactDynamics {
 }
 
 impl Operation for ContactDynamics {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "contact dynamics".to_owned()
     }
@@ -313,14 +315,8 @@ impl Operation for ContactDynamics {
             reads.push(part.tau.into());
             reads.extend(part.pushes.iter().flat_map(Pushes::reads));
         }
-        // Gravity is the same for all robots, and named once.
-        let mut named: Vec<BufferUse> = Vec::new();
-        for read in reads {
-            if !named.iter().any(|known| known.is(read)) {
-                named.push(read);
-            }
-        }
-        named
+        // Gravity is the same for all robots.
+        super::once(reads.into_iter())
     }
     fn writes(&self) -> Vec<BufferUse> {
         let accelerations = self.out.accelerations.iter().map(|a| BufferUse::from(*a));

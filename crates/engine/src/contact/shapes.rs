@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pullback_geometry::{Hull, Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::{self, Geometry, Placement};
-use pullback_scene::{Ground, MaterialPair, Scene};
+use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
 use super::place::Place;
 use super::touch::{Mixed, Near, Pinned, Shape, Touchable};
@@ -248,52 +248,141 @@ impl Collector<'_> {
             None => Place::Scalar("contact.restitution".into(), 0),
         };
         let restitution = match surface {
-            Some((at, surface)) if surface.restitution.is_some() => {
+            Some((at, surface)) if surface.restitution.is_some() && !self.is_penalty() => {
                 Mixed::One(Place::Scalar("material_pairs.restitution".into(), at))
             }
+            // Springs bounce as they do.
+            _ if self.is_penalty() => Mixed::One(Place::Constant(0.0)),
             _ => Mixed::Two(of(of_a), of(of_b)),
         };
+        let springs = ["ke", "kd", "kf"].map(|field| self.spring(field, [a, b], surface.map(|(at, _)| at)));
         let softness = 1.0 / mass_a.max(f64::MIN_POSITIVE) + 1.0 / mass_b.max(f64::MIN_POSITIVE);
-        Some(Near { shapes: [a, b], pair, mu, restitution, softness })
+        Some(Near { shapes: [a, b], pair, mu, restitution, springs, softness })
     }
 
-    /// Friction and restitution of the scene, its materials and pairs of them, and what shapes have.
+    fn is_penalty(&self) -> bool {
+        matches!(self.scene.contact.unwrap_or_default().model, ContactModel::Penalty(_))
+    }
+
+    /// One of the numbers of a penalty between two shapes.
+    fn spring(&self, field: &str, shapes: [usize; 2], said: Option<usize>) -> Mixed {
+        let get = |surface: &Surface| match field {
+            "ke" => surface.ke,
+            "kd" => surface.kd,
+            _ => surface.kf,
+        };
+        if let Some(at) = said.filter(|at| get(&self.scene.material_pairs[*at].surface).is_some()) {
+            return Mixed::One(Place::Scalar(format!("material_pairs.{field}"), at));
+        }
+        let [a, b] = shapes.map(|shape| match (&self.shapes[shape].on, self.materials[shape].0) {
+            (_, Some(material)) => Place::Scalar(format!("materials.{field}"), material),
+            (Pinned::Ground(_), None) => Place::Scalar(format!("ground.{field}"), 0),
+            (Pinned::World | Pinned::Body(..), None) => Place::Scalar(format!("contact.{field}"), 0),
+        });
+        Mixed::Two(a, b)
+    }
+
+    /// Numbers of surfaces: of the scene, its materials and pairs of them; and what shapes have.
     fn params(&self) -> Vec<Block> {
         let scene = self.scene;
         let contact = scene.contact.unwrap_or_default();
-        let mu = || Quantity::new("1", "coefficient of friction").at_least(0.0);
-        let bounce = || {
-            let quantity = Quantity::new("1", "part of the speed that is left after an impact").at_least(0.0);
-            Quantity { upper: 1.0, ..quantity }
-        };
-        let mut blocks = vec![
-            Block::scalar("contact.mu", contact.mu, mu()),
-            Block::scalar("contact.restitution", contact.restitution, bounce()),
-        ];
-        let names = |names: Vec<String>| names.iter().map(|name| Group::one(name)).collect::<Vec<_>>();
-        let mut field = |key: &str, of: &[String], field: &str, values: Vec<f64>, quantity: Quantity| {
-            if !of.is_empty() {
-                let (key, field) = (format!("{key}.{field}"), field.to_owned());
-                blocks.push(Block { key, field, groups: names(of.to_vec()), numbers: 1, quantity, values });
-            }
-        };
+        let usual = Touch::from(&contact);
+        let mut blocks = Vec::new();
         let materials: Vec<String> = scene.materials.iter().map(|material| material.name.clone()).collect();
-        let of = |f: &dyn Fn(&pullback_scene::Surface) -> f64| {
-            scene.materials.iter().map(|material| f(&material.surface)).collect::<Vec<_>>()
-        };
-        field("materials", &materials, "mu", of(&|s| s.mu.unwrap_or(contact.mu)), mu());
-        let restitutions = of(&|s| s.restitution.unwrap_or(contact.restitution));
-        field("materials", &materials, "restitution", restitutions, bounce());
         let between = |pair: &MaterialPair| pair.between.map(|at| materials[at].clone()).join("-");
         let pairs: Vec<String> = scene.material_pairs.iter().map(between).collect();
-        let of = |f: &dyn Fn(&pullback_scene::Surface) -> f64| {
-            scene.material_pairs.iter().map(|pair| f(&pair.surface)).collect::<Vec<_>>()
-        };
-        field("material_pairs", &pairs, "mu", of(&|s| s.mu.unwrap_or(contact.mu)), mu());
-        let restitutions = of(&|s| s.restitution.unwrap_or(contact.restitution));
-        field("material_pairs", &pairs, "restitution", restitutions, bounce());
+        for field in Field::of(&contact.model) {
+            let said = |surface: &Surface| (field.said)(surface).unwrap_or((field.usual)(&usual));
+            let of_materials = scene.materials.iter().map(|material| said(&material.surface)).collect();
+            let of_pairs = scene.material_pairs.iter().map(|pair| said(&pair.surface)).collect();
+            let whose = [
+                ("contact", vec!["contact".to_owned()], vec![(field.usual)(&usual)]),
+                ("materials", materials.clone(), of_materials),
+                ("material_pairs", pairs.clone(), of_pairs),
+            ];
+            for (key, names, values) in whose.into_iter().filter(|(_, names, _)| !names.is_empty()) {
+                blocks.push(Block {
+                    key: format!("{key}.{}", field.name),
+                    field: field.name.to_owned(),
+                    groups: names.iter().map(|name| Group::one(name)).collect(),
+                    numbers: 1,
+                    quantity: field.quantity(),
+                    values,
+                });
+            }
+        }
         blocks.extend(self.fields.blocks.iter().cloned());
         blocks
+    }
+}
+
+/// A number of surfaces.
+struct Field {
+    name: &'static str,
+    unit: &'static str,
+    doc: &'static str,
+    upper: f64,
+    said: fn(&Surface) -> Option<f64>,
+    usual: fn(&Touch) -> f64,
+}
+
+const FIELDS: [Field; 5] = [
+    Field {
+        name: "mu",
+        unit: "1",
+        doc: "coefficient of friction",
+        upper: f64::INFINITY,
+        said: |surface| surface.mu,
+        usual: |touch| touch.mu,
+    },
+    Field {
+        name: "restitution",
+        unit: "1",
+        doc: "part of the speed that is left after an impact",
+        upper: 1.0,
+        said: |surface| surface.restitution,
+        usual: |touch| touch.restitution,
+    },
+    Field {
+        name: "ke",
+        unit: "N/m",
+        doc: "stiffness of the contact",
+        upper: f64::INFINITY,
+        said: |surface| surface.ke,
+        usual: |touch| touch.ke,
+    },
+    Field {
+        name: "kd",
+        unit: "N·s/m",
+        doc: "damping of the contact",
+        upper: f64::INFINITY,
+        said: |surface| surface.kd,
+        usual: |touch| touch.kd,
+    },
+    Field {
+        name: "kf",
+        unit: "N·s/m",
+        doc: "friction per sliding speed, below Coulomb's limit",
+        upper: f64::INFINITY,
+        said: |surface| surface.kf,
+        usual: |touch| touch.kf,
+    },
+];
+
+impl Field {
+    /// Those that a law reads.
+    fn of(law: &ContactModel) -> impl Iterator<Item = &'static Field> {
+        let penalty = matches!(law, ContactModel::Penalty(_));
+        let read = move |field: &&Field| match field.name {
+            "mu" => true,
+            "restitution" => !penalty,
+            _ => penalty,
+        };
+        FIELDS.iter().filter(read)
+    }
+
+    fn quantity(&self) -> Quantity {
+        Quantity { upper: self.upper, ..Quantity::new(self.unit, self.doc).at_least(0.0) }
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) struct Near {
     pub pair: Pair,
     pub mu: Mixed,
     pub restitution: Mixed,
+    /// Stiffness, damping and friction slope, for a penalty.
+    pub springs: [Mixed; 3],
     /// The sum of the inverse masses of what they are fixed to [1/kg].
     pub softness: f64,
 }
@@ -141,32 +143,17 @@ impl Given {
                 height = Some(place.find(inputs)?);
             }
         }
-        let mixed = |mixed: &Mixed| -> Result<Mixed<At>, Error> {
-            Ok(match mixed {
-                Mixed::One(place) => Mixed::One(place.find(inputs)?),
-                Mixed::Two(a, b) => Mixed::Two(a.find(inputs)?, b.find(inputs)?),
-            })
-        };
-        let of = |near: &Near| Ok([mixed(&near.mu)?, mixed(&near.restitution)?]);
+        let of = |near: &Near| Ok([near.mu.find(inputs)?, near.restitution.find(inputs)?]);
         let surfaces = model.pairs.iter().map(of).collect::<Result<_, Error>>()?;
         Ok(Given { bodies, sizes, height, surfaces })
     }
 
     /// All buffers of params, each once.
     fn reads(&self) -> Vec<BufferUse> {
-        let surfaces = self.surfaces.iter().flatten().flat_map(|mixed| match mixed {
-            Mixed::One(at) => vec![at],
-            Mixed::Two(a, b) => vec![a, b],
-        });
+        let surfaces = self.surfaces.iter().flatten().flat_map(Mixed::parts);
         let params = self.sizes.iter().chain(&self.height).chain(surfaces).filter_map(At::reads);
         let bodies = self.bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
-        let mut uses: Vec<BufferUse> = Vec::new();
-        for read in bodies.chain(params) {
-            if !uses.iter().any(|known| known.is(read)) {
-                uses.push(read);
-            }
-        }
-        uses
+        super::once(bodies.chain(params))
     }
 }
 
@@ -191,9 +178,9 @@ fn relative_velocity<R: Real>(a: (Vec3<R>, Motion<R>), b: (Vec3<R>, Motion<R>), 
     of_b - of_a
 }
 
-/// Friction between two materials: √(μ_a μ_b).
+/// Friction between two materials: √(μ_a μ_b); and likewise stiffness and damping.
 #[kernel]
-fn mixed_friction<R: Real>(a: R, b: R) -> R {
+pub(crate) fn mean<R: Real>(a: R, b: R) -> R {
     sqrt(a * b)
 }
 
@@ -281,11 +268,7 @@ impl Touch {
         world.values(out.gap).set(c, contact.gap);
         let velocity = relative_velocity(self.body(world, a), self.body(world, b), contact.point);
         world.values(out.velocity).set(c, velocity);
-        let mu = match mu {
-            Mixed::One(mu) => mu.get(world),
-            Mixed::Two(a, b) => mixed_friction(a.get(world), b.get(world)),
-        };
-        world.values(out.mu).set(c, mu);
+        world.values(out.mu).set(c, mu.mean(world));
         let restitution = match restitution {
             Mixed::One(restitution) => restitution.get(world),
             Mixed::Two(a, b) => mixed_restitution(a.get(world), b.get(world)),
@@ -397,6 +380,8 @@ fn put<T: Value, L: Lane>(value: &mut With<T, L>, lane: usize, from: &With<T, L:
 }
 
 impl Operation for Touch {
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "contacts".to_owned()
     }
@@ -611,14 +596,7 @@ impl Touch {
         }
         let [mu, restitution] = &self.given.surfaces[k];
         let (mu_bar, restitution_bar) = (world.bars(out.mu).get(c), world.bars(out.restitution).get(c));
-        match mu {
-            Mixed::One(mu) => mu.add(world, mu_bar),
-            Mixed::Two(a, b) => {
-                let (a_bar, b_bar) = mixed_friction::pullback(a.get(world), b.get(world), mu_bar);
-                a.add(world, a_bar);
-                b.add(world, b_bar);
-            }
-        }
+        mu.pull_mean(world, mu_bar);
         match restitution {
             Mixed::One(restitution) => restitution.add(world, restitution_bar),
             Mixed::Two(a, b) => {

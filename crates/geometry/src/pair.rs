@@ -85,7 +85,10 @@ impl Pair {
     /// Where a feature touches.
     #[inline(always)]
     pub fn contact<R: Real>(&self, feature: Feature, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
-        if self.swapped { turned(self.in_order(feature, b, a)) } else { self.in_order(feature, a, b) }
+        // One call, so that it is compiled once.
+        let (first, second) = if self.swapped { (b, a) } else { (a, b) };
+        let contact = self.in_order(feature, first, second);
+        if self.swapped { turned(contact) } else { contact }
     }
 
     /// From the cotangent of a contact to those of poses and sizes, which are added to.
@@ -99,11 +102,10 @@ impl Pair {
         a_bar: PlacedBar<'_, R>,
         b_bar: PlacedBar<'_, R>,
     ) {
-        if self.swapped {
-            self.in_order_pullback(feature, b, a, turned(*bar), b_bar, a_bar);
-        } else {
-            self.in_order_pullback(feature, a, b, *bar, a_bar, b_bar);
-        }
+        let (first, second) = if self.swapped { (b, a) } else { (a, b) };
+        let (first_bar, second_bar) = if self.swapped { (b_bar, a_bar) } else { (a_bar, b_bar) };
+        let bar = if self.swapped { turned(*bar) } else { *bar };
+        self.in_order_pullback(feature, first, second, bar, first_bar, second_bar);
     }
 
     #[inline(always)]

@@ -25,6 +25,9 @@ pub(crate) struct Solver {
 /// The most steps of Newton's method at once.
 const STEPS: usize = 12;
 
+/// Sweeps of Gauss-Seidel between looks at the residual.
+const AT_ONCE: usize = 10;
+
 /// The numbers of a problem with `n` contacts.
 pub(crate) struct Problem<'a, L: Lane> {
     pub n: usize,
@@ -90,18 +93,18 @@ impl Solver {
     #[inline(always)]
     pub fn solve<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
         let tolerance = self.tolerance::<L>();
-        let mut residual = L::from_f64(1.0);
-        if self.newton {
-            residual = self.newton(problem, p, work);
-        }
         let mut sweep = 0;
-        while !residual.le(tolerance).all() && sweep < self.sweeps {
-            for _ in 0..10 {
+        let residual = loop {
+            let residual =
+                if self.newton { self.newton(problem, p, work) } else { self.residual(problem, p) };
+            if residual.le(tolerance).all() || sweep >= self.sweeps {
+                break residual;
+            }
+            for _ in 0..AT_ONCE {
                 self.gauss_seidel(problem, residual.le(tolerance), p);
             }
-            sweep += 10;
-            residual = if self.newton { self.newton(problem, p, work) } else { self.residual(problem, p) };
-        }
+            sweep += AT_ONCE;
+        };
         if const { has_tangent::<L>() } {
             self.tangents(problem, p, work);
         }

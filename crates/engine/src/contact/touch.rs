@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use pullback_geometry::{Contact, Feature, Kind, Pair};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{
-    BufferUse, Builder, Lane, Memory, Operation, World, carve, elements, elements_mut,
-};
-use pullback_kernel::scalar::Mask;
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World, carve};
 use pullback_kernel::{numbers, numbers_mut};
 
 use super::place::{At, Place};
@@ -289,40 +286,33 @@ impl Touch {
         world.values(out.restitution).set(c, none);
     }
 
-    /// The sizes of a shape in one lane, to decide by. Those of a large surface are as it was built: its contacts still
-    /// follow the params.
-    fn sizes_of<'a, L: Lane>(
-        &'a self,
-        shape: usize,
-        lane: usize,
-        kept: &Kept<'_, L>,
-        room: &'a mut [f64],
-    ) -> &'a [f64] {
-        let sizes = &kept.sizes[self.starts[shape]..self.starts[shape + 1]];
+    /// The sizes of a shape, to decide by. Those of a large surface are as it was built: its contacts still follow the params.
+    fn sizes_of<'a, L: Lane>(&'a self, shape: usize, kept: &Kept<'_, L>, room: &'a mut [f64]) -> &'a [f64] {
+        let sizes = self.sizes(shape, kept.sizes);
         if sizes.len() > room.len() {
             return &self.model.shapes[shape].sizes;
         }
         for (to, from) in room.iter_mut().zip(sizes) {
-            *to = from.value_in(lane);
+            *to = from.value_in(0);
         }
         &room[..sizes.len()]
     }
 
-    /// Features that are near in one lane.
-    fn detect<L: Lane>(
-        &self,
-        pair: usize,
-        lane: usize,
-        kept: &Kept<'_, L>,
-        features: &mut [Feature; MOST],
-    ) -> usize {
+    /// Features that are near.
+    fn detect<L: Lane>(&self, pair: usize, kept: &Kept<'_, L>, features: &mut [Feature; MOST]) -> usize {
         let Near { shapes: [a, b], pair, .. } = &self.model.pairs[pair];
         let (mut of_a, mut of_b) = ([0.0; ROOM], [0.0; ROOM]);
-        let (of_a, of_b) =
-            (self.sizes_of(*a, lane, kept, &mut of_a), self.sizes_of(*b, lane, kept, &mut of_b));
-        let (at, bt) = (pose_of(&kept.poses[*a], lane), pose_of(&kept.poses[*b], lane));
+        let (of_a, of_b) = (self.sizes_of(*a, kept, &mut of_a), self.sizes_of(*b, kept, &mut of_b));
+        let (at, bt) = (plain(&kept.poses[*a]), plain(&kept.poses[*b]));
         if !self.near((*a, &at, of_a), (*b, &bt, of_b)) {
             return 0;
+        }
+        if pair.fixed() {
+            let slots = pair.slots().min(MOST);
+            for (slot, feature) in features[..slots].iter_mut().enumerate() {
+                *feature = Feature(slot as u32, 0);
+            }
+            return slots;
         }
         pair.detect((&at, of_a), (&bt, of_b), self.model.margin, features)
     }
@@ -349,37 +339,17 @@ impl Touch {
 const MOST: usize = 16;
 const ROOM: usize = 768;
 
-/// The pose in one lane.
-fn pose_of<L: Lane>(pose: &Pose<L>, lane: usize) -> Pose {
-    let vector = |v: Vec3<L>| vec3(v.x.value_in(lane), v.y.value_in(lane), v.z.value_in(lane));
-    let r = &pose.rotation;
-    Pose { rotation: mat3(vector(r.x), vector(r.y), vector(r.z)), position: vector(pose.position) }
-}
-
-/// True in lane `i` alone.
-#[inline(always)]
-fn only<L: Lane>(i: usize) -> L::Mask {
-    L::first(i + 1) & !L::first(i)
-}
-
-/// Numbers of a value in one lane; and back, into one lane.
-#[inline(always)]
-fn take<T: Value, L: Lane>(value: &With<T, L>, lane: usize) -> With<T, L::Element> {
-    let mut out: With<T, L::Element> = zero();
-    for (to, from) in numbers_mut::<T, L::Element>(&mut out).iter_mut().zip(numbers::<T, L>(value)) {
-        *to = from.lane(lane);
+/// The pose in double precision.
+fn plain<L: Lane>(pose: &Pose<L>) -> Pose {
+    let mut out: Pose = zero();
+    for (to, from) in numbers_mut::<Pose, f64>(&mut out).iter_mut().zip(numbers::<Pose, L>(pose)) {
+        *to = from.value_in(0);
     }
     out
 }
 
-#[inline(always)]
-fn put<T: Value, L: Lane>(value: &mut With<T, L>, lane: usize, from: &With<T, L::Element>) {
-    for (to, from) in numbers_mut::<T, L>(value).iter_mut().zip(numbers::<T, L::Element>(from)) {
-        *to = L::select(only::<L>(lane), L::splat(*from), *to);
-    }
-}
-
 impl Operation for Touch {
+    /// What touches is decided by values.
     const LANES: bool = false;
 
     fn name(&self) -> String {
@@ -396,13 +366,12 @@ impl Operation for Touch {
     }
     fn scratch(&self) -> usize {
         let shapes = self.model.shapes.len();
-        let most = self.model.shapes.iter().map(|shape| shape.kind.sizes()).max().unwrap_or(0);
-        4 * most + shapes * Pose::<f64>::LEN + self.starts[shapes]
+        shapes * Pose::<f64>::LEN + self.starts[shapes]
     }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
-        let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let memory = std::mem::take(&mut world.memory);
         let mut kept = self.kept(memory);
         for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
             *size = at.get(world);
@@ -417,11 +386,22 @@ impl Operation for Touch {
         }
         let mut c = 0;
         for k in 0..self.model.pairs.len() {
-            c = if self.model.pairs[k].pair.fixed() {
-                self.fixed(world, k, c, &mut kept)
-            } else {
-                self.detected(world, k, c, &mut kept, scratch)
-            };
+            let mut features = [Feature::default(); MOST];
+            let count = self.detect(k, &kept, &mut features);
+            for feature in &features[..count] {
+                let contact = self.contact(k, *feature, &kept);
+                if contact.gap.value_in(0) >= self.model.margin {
+                    continue;
+                }
+                if c == self.contacts.capacity {
+                    // More than there is room for: no number, which the step reports.
+                    world.values(self.contacts.gap).set(c - 1, L::from_f64(f64::NAN));
+                    continue;
+                }
+                keep(&mut kept.features[c * FEATURE..], *feature);
+                self.write(world, c, k, contact);
+                c += 1;
+            }
         }
         for c in c..self.contacts.capacity {
             self.clear(world, c);
@@ -440,7 +420,7 @@ impl Operation for Touch {
         for c in 0..n {
             let k = self.contacts.pair(world, c);
             let bar = self.pull_contact(world, c, k);
-            self.pull_shapes(k, c, &kept, bar, (pose_bars, size_bars), rest);
+            self.pull_shapes(k, c, &kept, bar, (pose_bars, size_bars));
         }
         for (bar, at) in size_bars.iter().zip(&self.given.sizes) {
             at.add(world, *bar);
@@ -473,102 +453,12 @@ fn constant_pose<L: Lane>(pose: &Pose) -> Pose<L> {
 }
 
 impl Touch {
-    /// Contacts of a pair whose features are always the same: those that are near in any lane.
     #[inline(always)]
-    fn fixed<L: Lane>(&self, world: &World<'_, L>, k: usize, mut c: usize, kept: &mut Kept<'_, L>) -> usize {
+    fn contact<L: Lane>(&self, k: usize, feature: Feature, kept: &Kept<'_, L>) -> Contact<L> {
         let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
-        let margin = L::from_f64(self.model.margin);
-        let mut near = false;
-        for lane in 0..L::WIDTH {
-            let (mut of_a, mut of_b) = ([0.0; FEW], [0.0; FEW]);
-            let of_a = self.sizes_of(*a, lane, kept, &mut of_a);
-            let of_b = self.sizes_of(*b, lane, kept, &mut of_b);
-            let (at, bt) = (pose_of(&kept.poses[*a], lane), pose_of(&kept.poses[*b], lane));
-            near = near || self.near((*a, &at, of_a), (*b, &bt, of_b));
-        }
-        if !near {
-            return c;
-        }
-        for slot in 0..pair.slots() {
-            let feature = Feature(slot as u32, 0);
-            let of_a = (&kept.poses[*a], self.sizes(*a, kept.sizes));
-            let of_b = (&kept.poses[*b], self.sizes(*b, kept.sizes));
-            let contact = pair.contact(feature, of_a, of_b);
-            if !contact.gap.lt(margin).any() {
-                continue;
-            }
-            if c == self.contacts.capacity {
-                return self.too_many(world);
-            }
-            keep(&mut kept.features[c * FEATURE..], feature, L::first(L::WIDTH));
-            self.write(world, c, k, contact);
-            c += 1;
-        }
-        c
-    }
-
-    /// Contacts of a pair whose features are found, lane by lane.
-    #[inline(always)]
-    fn detected<L: Lane>(
-        &self,
-        world: &World<'_, L>,
-        k: usize,
-        first: usize,
-        kept: &mut Kept<'_, L>,
-        scratch: &mut [L],
-    ) -> usize {
-        let mut last = first;
-        for lane in 0..L::WIDTH {
-            let mut features = [Feature::default(); MOST];
-            let count = self.detect(k, lane, kept, &mut features);
-            for (i, feature) in features[..count].iter().enumerate() {
-                let c = first + i;
-                if c == self.contacts.capacity {
-                    return self.too_many(world);
-                }
-                if c == last {
-                    // Far away, until a lane says otherwise.
-                    keep(&mut kept.features[c * FEATURE..], NOWHERE, L::first(L::WIDTH));
-                    self.write(world, c, k, far());
-                    last += 1;
-                }
-                keep(&mut kept.features[c * FEATURE..], *feature, only::<L>(lane));
-                let contact = self.in_lane(k, *feature, lane, kept, scratch);
-                let mut all = self.read(world, c);
-                put::<Contact, L>(&mut all, lane, &contact);
-                self.write(world, c, k, all);
-            }
-        }
-        last
-    }
-
-    #[inline(always)]
-    fn read<L: Lane>(&self, world: &World<'_, L>, c: usize) -> Contact<L> {
-        let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
-        Contact { point: points.get(c), normal: normals.get(c), gap: world.values(self.contacts.gap).get(c) }
-    }
-
-    /// One contact in one lane.
-    #[inline(always)]
-    fn in_lane<L: Lane>(
-        &self,
-        k: usize,
-        feature: Feature,
-        lane: usize,
-        kept: &Kept<'_, L>,
-        scratch: &mut [L],
-    ) -> Contact<L::Element> {
-        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
-        let (at, bt) = (take::<Pose, L>(&kept.poses[*a], lane), take::<Pose, L>(&kept.poses[*b], lane));
-        let [of_a, of_b] = in_lane([self.sizes(*a, kept.sizes), self.sizes(*b, kept.sizes)], lane, scratch);
-        pair.contact(feature, (&at, of_a), (&bt, of_b))
-    }
-
-    /// More contacts than there is room for: no number, which the step reports.
-    #[inline(always)]
-    fn too_many<L: Lane>(&self, world: &World<'_, L>) -> usize {
-        world.values(self.contacts.gap).set(self.contacts.capacity - 1, L::from_f64(f64::NAN));
-        self.contacts.capacity
+        let of_a = (&kept.poses[*a], self.sizes(*a, kept.sizes));
+        let of_b = (&kept.poses[*b], self.sizes(*b, kept.sizes));
+        pair.contact(feature, of_a, of_b)
     }
 
     /// The cotangents of a contact's geometry; those of velocities and materials go where they belong.
@@ -617,87 +507,34 @@ impl Touch {
         kept: &Kept<'_, L>,
         bar: Contact<L>,
         (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
-        scratch: &mut [L],
     ) {
         let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
         let (a, b) = (*a, *b);
-        let features = &kept.features[c * FEATURE..(c + 1) * FEATURE];
+        let feature = feature(&kept.features[c * FEATURE..(c + 1) * FEATURE]);
+        let (mut a_bar, mut b_bar) = (pose_bars[a], pose_bars[b]);
         let ends = [self.starts[a], self.starts[a + 1], self.starts[b], self.starts[b + 1]];
-        if pair.fixed() {
-            let (mut a_bar, mut b_bar) = (pose_bars[a], pose_bars[b]);
-            let (of_a, of_b) = two(size_bars, ends);
-            let at = (&kept.poses[a], self.sizes(a, kept.sizes));
-            let bt = (&kept.poses[b], self.sizes(b, kept.sizes));
-            pair.pullback(feature(features, 0), at, bt, &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
-            (pose_bars[a], pose_bars[b]) = (a_bar, b_bar);
-            return;
-        }
-        let most = (ends[1] - ends[0]).max(ends[3] - ends[2]);
-        let (values, sums) = scratch.split_at_mut(2 * most);
-        for lane in 0..L::WIDTH {
-            let feature = feature(features, lane);
-            if feature == NOWHERE {
-                continue;
-            }
-            let (at, bt) = (take::<Pose, L>(&kept.poses[a], lane), take::<Pose, L>(&kept.poses[b], lane));
-            let sums = elements_mut(&mut *sums);
-            sums[..ends[1] - ends[0] + ends[3] - ends[2]].fill(L::Element::default());
-            let (of_a, of_b) = sums.split_at_mut(ends[1] - ends[0]);
-            let of_b = &mut of_b[..ends[3] - ends[2]];
-            let [sizes_a, sizes_b] =
-                in_lane([self.sizes(a, kept.sizes), self.sizes(b, kept.sizes)], lane, &mut *values);
-            let (mut a_bar, mut b_bar) = (zero(), zero());
-            let bar = take::<Contact, L>(&bar, lane);
-            pair.pullback(
-                feature,
-                (&at, sizes_a),
-                (&bt, sizes_b),
-                &bar,
-                (&mut a_bar, of_a),
-                (&mut b_bar, of_b),
-            );
-            add_in::<Pose, L>(&mut pose_bars[a], lane, &a_bar);
-            add_in::<Pose, L>(&mut pose_bars[b], lane, &b_bar);
-            for (sum, from) in size_bars[ends[0]..ends[1]].iter_mut().zip(&*of_a) {
-                *sum = *sum + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
-            }
-            for (sum, from) in size_bars[ends[2]..ends[3]].iter_mut().zip(&*of_b) {
-                *sum = *sum + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
-            }
-        }
+        let (of_a, of_b) = two(size_bars, ends);
+        let at = (&kept.poses[a], self.sizes(a, kept.sizes));
+        let bt = (&kept.poses[b], self.sizes(b, kept.sizes));
+        pair.pullback(feature, at, bt, &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
+        (pose_bars[a], pose_bars[b]) = (a_bar, b_bar);
     }
 }
 
-/// Sizes that are copied to decide by, of shapes that are not meshes.
-const FEW: usize = 4;
-
-/// No feature.
-const NOWHERE: Feature = Feature(u32::MAX, u32::MAX);
-
-/// Keeps a feature as numbers that single precision holds, in some lanes.
+/// Keeps a feature as numbers that single precision holds.
 #[inline(always)]
-fn keep<L: Lane>(numbers: &mut [L], feature: Feature, lanes: L::Mask) {
+fn keep<L: Lane>(numbers: &mut [L], feature: Feature) {
     let parts = [feature.0 & 0xffff, feature.0 >> 16, feature.1 & 0xffff, feature.1 >> 16];
     for (number, part) in numbers.iter_mut().zip(parts) {
-        *number = L::select(lanes, L::from_f64(f64::from(part)), *number);
+        *number = L::from_f64(f64::from(part));
     }
 }
 
 #[inline(always)]
-fn feature<L: Lane>(numbers: &[L], lane: usize) -> Feature {
-    let part = |i: usize| numbers[i].value_in(lane) as u32;
+fn feature<L: Lane>(numbers: &[L]) -> Feature {
+    let part = |i: usize| numbers[i].value_in(0) as u32;
     Feature(part(0) | part(1) << 16, part(2) | part(3) << 16)
 }
-
-/// Nothing near.
-#[inline(always)]
-fn far<L: Lane>() -> Contact<L> {
-    let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
-    Contact { point: vec3(zero, zero, zero), normal: vec3(zero, zero, one), gap: L::from_f64(FAR) }
-}
-
-/// Farther than anything touches [m].
-const FAR: f64 = 1e6;
 
 /// Two stretches, which may be the same shape's only if both are empty or apart.
 fn two<L>(numbers: &mut [L], [a, a_end, b, b_end]: [usize; 4]) -> (&mut [L], &mut [L]) {
@@ -707,28 +544,5 @@ fn two<L>(numbers: &mut [L], [a, a_end, b, b_end]: [usize; 4]) -> (&mut [L], &mu
     } else {
         let (front, back) = numbers.split_at_mut(a);
         (&mut back[..a_end - a], &mut front[b..b_end])
-    }
-}
-
-/// Sizes in one lane; `scratch` holds them where there are several lanes.
-#[inline(always)]
-fn in_lane<'a, L: Lane>(sizes: [&'a [L]; 2], lane: usize, scratch: &'a mut [L]) -> [&'a [L::Element]; 2] {
-    if L::WIDTH == 1 {
-        return [elements(sizes[0]), elements(sizes[1])];
-    }
-    let (first, second) = elements_mut(scratch).split_at_mut(sizes[0].len());
-    for (to, from) in first.iter_mut().zip(sizes[0]) {
-        *to = from.lane(lane);
-    }
-    for (to, from) in second.iter_mut().zip(sizes[1]) {
-        *to = from.lane(lane);
-    }
-    [first, &second[..sizes[1].len()]]
-}
-
-#[inline(always)]
-fn add_in<T: Value, L: Lane>(sum: &mut With<T, L>, lane: usize, more: &With<T, L::Element>) {
-    for (to, from) in numbers_mut::<T, L>(sum).iter_mut().zip(numbers::<T, L::Element>(more)) {
-        *to = *to + L::select(only::<L>(lane), L::splat(*from), L::from_f64(0.0));
     }
 }

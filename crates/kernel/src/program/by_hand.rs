@@ -221,20 +221,6 @@ pub fn carve<'a, T: Value, L: Real>(numbers: &mut &'a mut [L], count: usize) -> 
     unsafe { std::slice::from_raw_parts_mut(front.as_mut_ptr().cast(), count) }
 }
 
-/// The numbers of all lanes, those of one lane type after those of the one before.
-#[inline(always)]
-pub fn elements<L: Lane>(numbers: &[L]) -> &[L::Element] {
-    // SAFETY: a `Lane` has the layout of an array of its elements.
-    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len() * L::WIDTH) }
-}
-
-/// [`elements`], to be written.
-#[inline(always)]
-pub fn elements_mut<L: Lane>(numbers: &mut [L]) -> &mut [L::Element] {
-    // SAFETY: as above; any elements make lanes.
-    unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), numbers.len() * L::WIDTH) }
-}
-
 /// # Safety
 /// Value `i` of the layout lies in the array.
 pub(crate) unsafe fn read<T: Value, S: Real>(

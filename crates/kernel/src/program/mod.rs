@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Memory, Role};
 pub use builder::{After, Builder, Results, Tree};
-pub use by_hand::{BufferUse, Operation, View, World, carve, elements, elements_mut};
+pub use by_hand::{BufferUse, Operation, View, World, carve};
 pub use device::{DeviceError, DeviceFloat, DeviceWorkspace};
 pub use error::{AccessError, BuildError, NonFinite};
 pub use operation::Scalar;

@@ -115,6 +115,15 @@ impl Pair {
 
     #[inline(always)]
     fn in_order<R: Real>(&self, feature: Feature, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
+        if self.rule == Rule::PlaneCorners {
+            return rule::contact(Rule::PlaneCorners, feature.0 as usize, a, self.core(1, b));
+        }
+        self.others(feature, a, b)
+    }
+
+    /// All but the commonest rule. They are not inlined, so that what calls them stays small.
+    #[inline(never)]
+    fn others<R: Real>(&self, feature: Feature, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
         match self.rule {
             Rule::Convex | Rule::Ground => core::contact(feature, self.core(0, a), self.core(1, b)),
             _ => rule::contact(self.rule, feature.0 as usize, a, self.core(1, b)),
@@ -123,6 +132,31 @@ impl Pair {
 
     #[inline(always)]
     fn in_order_pullback<R: Real>(
+        &self,
+        feature: Feature,
+        a: Placed<'_, R>,
+        b: Placed<'_, R>,
+        bar: Contact<R>,
+        a_bar: PlacedBar<'_, R>,
+        b_bar: PlacedBar<'_, R>,
+    ) {
+        if self.rule == Rule::PlaneCorners {
+            let b_bar = CoreBar { pose: b_bar.0, sizes: b_bar.1 };
+            return rule::pullback(
+                Rule::PlaneCorners,
+                feature.0 as usize,
+                a,
+                self.core(1, b),
+                bar,
+                a_bar,
+                b_bar,
+            );
+        }
+        self.others_pullback(feature, a, b, bar, a_bar, b_bar);
+    }
+
+    #[inline(never)]
+    fn others_pullback<R: Real>(
         &self,
         feature: Feature,
         a: Placed<'_, R>,

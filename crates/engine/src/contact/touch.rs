@@ -372,7 +372,7 @@ impl Operation for Touch {
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
         let memory = std::mem::take(&mut world.memory);
-        let mut kept = self.kept(memory);
+        let kept = self.kept(memory);
         for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
             *size = at.get(world);
         }

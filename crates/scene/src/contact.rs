@@ -115,9 +115,9 @@ impl Default for Complementarity {
             friction_cone: FrictionCone::default(),
             iterations: 100,
             fixed_iterations: None,
-            tolerance: 1e-10,
+            tolerance: 1e-12,
             stabilisation: 1.0,
-            regularisation: 1e-8,
+            regularisation: 1e-6,
             margin: 0.01,
         }
     }

@@ -158,22 +158,26 @@ impl Solver {
         most / problem.scale(p)
     }
 
-    /// Steps of Newton's method while they help, lane by lane. Keeps the best impulses.
+    /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
+    /// together are told apart by their compliance alone. Keeps the best impulses.
     #[inline(always)]
     fn newton<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
         let n = problem.n;
-        let tolerance = self.tolerance::<L>();
+        let (tolerance, floor) = (self.tolerance::<L>(), L::from_f64(64.0 * L::Float::EPSILON));
         let mut least = L::from_f64(f64::INFINITY);
+        let mut done = L::first(0);
         for _ in 0..STEPS {
             let most = self.linearise(problem, p, work);
             let residual = most / problem.scale(p);
             // A lane that has come to its end goes nowhere else.
-            let better = residual.lt(least) & !least.le(tolerance);
+            let better = residual.lt(least) & !done;
             for i in 0..n {
                 work.best[i] = choose::<L>(better, p[i], work.best[i]);
             }
+            let helps = residual.lt(least * L::from_f64(0.1));
+            done = done | (least.le(tolerance) & !helps);
             least = L::select(better, residual, least);
-            let done = least.le(tolerance);
+            done = done | least.le(floor);
             if done.all() {
                 break;
             }

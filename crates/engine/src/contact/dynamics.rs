@@ -42,6 +42,9 @@ pub(crate) struct Settings {
     pub stabilisation: f64,
 }
 
+/// Shapes that are deep in each other come apart no faster than that [m/s].
+const FASTEST_CORRECTION: f64 = 1.0;
+
 /// Accelerations of robots that touch.
 pub(crate) struct ContactDynamics {
     parts: Vec<Part>,
@@ -290,11 +293,19 @@ impl ContactDynamics {
         if size_of::<L::Float>() == 4 { 1e4 } else { 1.0 }
     }
 
+    /// How fast a step closes a gap, or opens a penetration, at most [m/s]; and whether that is at its limit.
+    #[inline(always)]
+    fn closes<L: Lane>(&self, gap: L) -> (L, L::Mask) {
+        let wanted = gap * L::from_f64(self.settings.stabilisation / self.settings.h);
+        let least = L::from_f64(-FASTEST_CORRECTION);
+        (wanted.max(least), wanted.lt(least))
+    }
+
     /// What the normal velocity counts from: a step closes a part of the gap, or bounces where it would close all of it.
     #[inline(always)]
     fn bound<L: Lane>(&self, gap: L, approach: L, restitution: L) -> (L, L::Mask) {
         let zero = L::from_f64(0.0);
-        let closes = gap * L::from_f64(self.settings.stabilisation / self.settings.h);
+        let (closes, _) = self.closes(gap);
         let back = restitution * approach;
         let hits = (approach.mul_add(L::from_f64(self.settings.h), gap)).le(zero) & zero.lt(restitution);
         let bounces = hits & back.lt(closes);
@@ -573,7 +584,8 @@ impl ContactDynamics {
             let approach = dot(normal, velocity);
             let (_, bounces) = self.bound(gaps.get(c), approach, restitution);
             let bound_bar = w_bars[c].x;
-            world.bars(contacts.gap).add(c, L::select(bounces, nothing, bound_bar * stabilised));
+            let (_, limited) = self.closes(gaps.get(c));
+            world.bars(contacts.gap).add(c, L::select(bounces | limited, nothing, bound_bar * stabilised));
             world.bars(contacts.restitution).add(c, L::select(bounces, bound_bar * approach, nothing));
             let approach_bar = L::select(bounces, bound_bar * restitution, nothing);
             world.bars(contacts.velocity).add(c, normal * approach_bar);

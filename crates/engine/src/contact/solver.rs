@@ -166,6 +166,7 @@ impl Solver {
         let (tolerance, floor) = (self.tolerance::<L>(), L::from_f64(64.0 * L::Float::EPSILON));
         let mut least = L::from_f64(f64::INFINITY);
         let mut done = L::first(0);
+        work.best[..n].copy_from_slice(&p[..n]);
         for _ in 0..STEPS {
             let most = self.linearise(problem, p, work);
             let residual = most / problem.scale(p);

@@ -1,8 +1,10 @@
 //! Contact: closed forms, and gradients against differences.
 
+use pullback_engine::articulated::Watch;
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Options, Rollout, Start, Step};
-use pullback_scene::Scene;
+use pullback_engine::{Model, Options, Rollout, Start, Step};
+use pullback_scene::robot::{Geometry, Shape};
+use pullback_scene::{Part, Scene};
 
 fn step(text: &str) -> Step {
     Step::of(&Scene::parse(text, "contact.toml").expect("a scene")).expect("a step")
@@ -195,20 +197,41 @@ fn gradients_of_a_robot_that_touches() {
     check("free arm", &format!("{WORLD}{free}"), 3);
 }
 
-/// How long steps take.
+/// A quadruped that servos hold stands on its toes; its gradient exists over 1,000 steps.
 #[test]
 fn a_quadruped_stands() {
-    let file =
-        std::env::var("PULLBACK_MODELS_DIR").expect("models") + "/pybullet/laikago/laikago_toes_zup.urdf";
-    let (folder, name) = file.rsplit_once('/').expect("a folder");
-    let text = format!(
-        "[simulation]\nsteps = 1\ndt = 0.001\n[ground]\n[contact]\nmu = 0.8\nself_collision = false\n[[robots]]\nfile = \"{name}\"\nname = \"dog\"\nbase = \"free\"\nlenient = true\n\
-         position = [0, 0, 0.6]\n"
-    );
+    let Ok(models) = std::env::var("PULLBACK_MODELS_DIR") else { return };
+    let folder = format!("{models}/pybullet/laikago");
+    let mut text = "[simulation]\nsteps = 1\ndt = 0.001\n[ground]\n[contact]\nmu = 0.8\n[[robots]]\n\
+                    file = \"laikago_toes_zup.urdf\"\nname = \"dog\"\nbase = \"free\"\nlenient = true\n\
+                    positions = { \"??_upper_leg_*\" = 0.67, \"??_lower_leg_*\" = -1.25 }\n"
+        .to_owned();
+    let mut controls = Vec::new();
+    for leg in ["FR", "FL", "RR", "RL"] {
+        for (joint, at) in
+            [("hip_motor_2_chassis", 0.0), ("upper_leg_2_hip_motor", 0.67), ("lower_leg_2_upper_leg", -1.25)]
+        {
+            text += &format!(
+                "[[robots.motors]]\nname = \"{leg}_{joint}\"\njoint = \"{leg}_{joint}_joint\"\nkind = \"position\"\nkp = 200\nkd = 5\n"
+            );
+            controls.push(at);
+        }
+    }
     let mut scene = Scene::parse(&text, format!("{folder}/scene.toml")).expect("a scene");
     let robot = &mut scene.robots[0];
-    robot.shapes.retain(|shape| matches!(shape.geometry, pullback_scene::robot::Geometry::Sphere { .. }));
-    println!("{} shapes", scene.robots[0].shapes.iter().filter(|s| s.collides).count());
+    robot.shapes.retain(|shape| matches!(shape.geometry, Geometry::Sphere { .. }));
+    // The file has motors of its own, which do nothing.
+    robot.start.controls = [vec![0.0; robot.motors.len() - controls.len()], controls].concat();
+    // As high as its lowest toe wants.
+    let mut watch = Watch::new(&Model::new(&scene).expect("a model")).expect("bodies");
+    let model = Model::new(&scene).expect("a model");
+    watch.run(model.state().values(), model.params().values()).expect("bodies");
+    let toe = |shape: &Shape| {
+        let body = shape.body.expect("a toe");
+        watch.part(Part::Body { robot: 0, body }).expect("it is there").0.position.z - 0.03
+    };
+    let lowest = scene.robots[0].shapes.iter().map(toe).fold(f64::INFINITY, f64::min);
+    scene.robots[0].start.positions[2] -= lowest;
     let step = Step::of(&scene).expect("a step");
     let model = step.model().clone();
     let steps = 1000;
@@ -227,5 +250,7 @@ fn a_quadruped_stands() {
     }
     let mut last = Vec::new();
     rollout.watch(&start, |moment| last = moment.state.to_vec()).expect("a run");
-    println!("{last:?}");
+    assert!((last[2] - states.values()[2]).abs() < 0.05, "{last:?}");
+    let speed = last[model.positions()..].iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    assert!(speed < 0.05, "{last:?}");
 }

@@ -196,8 +196,14 @@ impl Solver {
     #[inline(always)]
     fn gauss_seidel<L: Lane>(&self, problem: &Problem<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
         for i in 0..problem.n {
-            let w = problem.velocity(i, p);
-            let moved = self.cone.project(p[i] - w * problem.rho[i], problem.mu[i]);
+            let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
+            // The normal impulse first, then friction with it; 1 / trace is below the inverse of the largest eigenvalue.
+            let normal = (p[i].x - w.x / own.x.x).max(L::from_f64(0.0));
+            let more = normal - p[i].x;
+            let rate = L::from_f64(1.0) / (own.y.y + own.z.z);
+            let y = (-rate).mul_add(own.x.y.mul_add(more, w.y), p[i].y);
+            let z = (-rate).mul_add(own.x.z.mul_add(more, w.z), p[i].z);
+            let moved = self.cone.project(vec3(normal, y, z), problem.mu[i]);
             p[i] = choose::<L>(done, p[i], moved);
         }
     }

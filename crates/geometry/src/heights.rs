@@ -8,21 +8,27 @@ use crate::tree::Bounds;
 
 /// Heights over the corners of a regular grid, with solid ground below: corner (i, j), number i + j columns, is at i and j
 /// spacings along x and y, about the middle of the grid. Each cell is two triangles, which meet along the line from its
-/// first corner to its last. The heights are its sizes.
+/// first corner to its last. The heights are its sizes, which start as [`Heights::heights`].
 #[derive(Clone, Debug)]
 pub struct Heights {
     columns: usize,
     rows: usize,
     spacing: [f64; 2],
+    heights: Vec<f64>,
     pub(crate) topology: Arc<Topology>,
 }
 
 impl Heights {
-    /// A grid of so many heights along x and y, at these spacings [m].
-    pub fn new(columns: usize, rows: usize, spacing: [f64; 2]) -> Result<Heights, SurfaceError> {
+    /// Heights [m] in rows along x of so many each, at these spacings [m].
+    pub fn new(heights: &[f64], columns: usize, spacing: [f64; 2]) -> Result<Heights, SurfaceError> {
+        let rows = heights.len() / columns.max(1);
         let positive = |s: f64| s > 0.0 && s.is_finite();
-        if columns < 2 || rows < 2 || !positive(spacing[0]) || !positive(spacing[1]) {
-            return Err(SurfaceError::NoCell { columns, rows });
+        let whole = rows * columns == heights.len();
+        if columns < 2 || rows < 2 || !whole || !positive(spacing[0]) || !positive(spacing[1]) {
+            return Err(SurfaceError::NoCell { heights: heights.len(), columns });
+        }
+        if let Some(i) = heights.iter().position(|z| !z.is_finite()) {
+            return Err(SurfaceError::NotFinite(i));
         }
         let mut triangles = Vec::with_capacity(2 * (columns - 1) * (rows - 1));
         for j in 0..rows - 1 {
@@ -33,7 +39,12 @@ impl Heights {
             }
         }
         let topology = Topology::polygons(columns * rows, triangles.iter().map(|t| &t[..]));
-        Ok(Heights { columns, rows, spacing, topology: Arc::new(topology) })
+        Ok(Heights { columns, rows, spacing, heights: heights.to_vec(), topology: Arc::new(topology) })
+    }
+
+    /// The sizes that it starts with [m].
+    pub fn heights(&self) -> &[f64] {
+        &self.heights
     }
 
     /// Where a corner is over the grid [m].

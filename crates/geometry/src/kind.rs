@@ -19,6 +19,8 @@ use crate::{Heights, Hull, Surface};
 /// | `Hull`: a convex polyhedron | x, y, z of each corner |
 /// | `Surface`: triangles, with solid ground below | x, y, z of each corner |
 /// | `Heights`: a grid of heights, with solid ground below | z of each corner |
+///
+/// The last three may also be given no sizes: then they are as they were made.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A half-space.
@@ -124,16 +126,21 @@ impl Kind {
             Kind::Box => {
                 vec3(signed(sizes[0], i & 1 != 0), signed(sizes[1], i & 2 != 0), signed(sizes[2], i & 4 != 0))
             }
-            Kind::Hull(_) | Kind::Surface(_) => vec3(sizes[3 * i], sizes[3 * i + 1], sizes[3 * i + 2]),
+            Kind::Hull(hull) => corner_of(sizes, hull.corners(), i),
+            Kind::Surface(surface) => corner_of(sizes, surface.corners(), i),
             Kind::Heights(heights) => {
                 let [x, y] = heights.place(i);
-                vec3(R::from_f64(x), R::from_f64(y), sizes[i])
+                let z = if sizes.is_empty() { R::from_f64(heights.heights()[i]) } else { sizes[i] };
+                vec3(R::from_f64(x), R::from_f64(y), z)
             }
         }
     }
 
     #[inline(always)]
     pub(crate) fn corner_pullback<R: Real>(&self, i: usize, bar: Vec3<R>, sizes_bar: &mut [R]) {
+        if sizes_bar.is_empty() {
+            return;
+        }
         match self {
             Kind::Plane | Kind::Sphere | Kind::Cylinder | Kind::Ellipsoid => {}
             Kind::Capsule => sizes_bar[1] = sizes_bar[1] + signed(bar.z, i == 1),
@@ -150,6 +157,15 @@ impl Kind {
             Kind::Heights(_) => sizes_bar[i] = sizes_bar[i] + bar.z,
         }
     }
+}
+
+/// Corner `i` of these coordinates, or of those that it was made with.
+#[inline(always)]
+fn corner_of<R: Real>(sizes: &[R], made: &[f64], i: usize) -> Vec3<R> {
+    if sizes.is_empty() {
+        return vec3(R::from_f64(made[3 * i]), R::from_f64(made[3 * i + 1]), R::from_f64(made[3 * i + 2]));
+    }
+    vec3(sizes[3 * i], sizes[3 * i + 1], sizes[3 * i + 2])
 }
 
 #[inline(always)]

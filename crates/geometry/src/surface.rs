@@ -40,13 +40,14 @@ pub enum SurfaceError {
     NoArea(usize),
     /// There are too few corners.
     #[error(
-        "a grid of {columns} by {rows} heights has no cell: give at least 2 by 2, with a spacing above 0"
+        "{heights} heights in rows of {columns} make no grid: give at least two whole rows of at least two, with a spacing \
+         above 0"
     )]
     NoCell {
-        /// Heights along x.
+        /// How many there are.
+        heights: usize,
+        /// How many of them along x.
         columns: usize,
-        /// Heights along y.
-        rows: usize,
     },
 }
 

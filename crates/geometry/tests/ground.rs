@@ -176,7 +176,7 @@ fn segments(x: [Vec3; 2], y: [Vec3; 2]) -> f64 {
 /// Flat ground as a grid of heights, and as triangles of a grid that is not regular.
 fn flat() -> [(Kind, Vec<f64>); 2] {
     let mut random = Random::seeded(21);
-    let heights = Heights::new(9, 9, [0.25, 0.25]).expect("a grid");
+    let heights = Heights::new(&[0.0; 81], 9, [0.25, 0.25]).expect("a grid");
     let mut corners = Vec::new();
     for j in 0..9 {
         for i in 0..9 {
@@ -231,8 +231,8 @@ fn flat_ground_is_a_plane() {
 
 /// A roof along y: two slopes that meet in a ridge at x = 0 (or a valley).
 fn roof(height: f64) -> (Kind, Vec<f64>) {
-    let heights = Heights::new(3, 2, [1.0, 4.0]).expect("a grid");
-    (Kind::Heights(heights.into()), vec![0.0, height, 0.0, 0.0, height, 0.0])
+    let z = vec![0.0, height, 0.0, 0.0, height, 0.0];
+    (Kind::Heights(Heights::new(&z, 3, [1.0, 4.0]).expect("a grid").into()), z)
 }
 
 fn at(x: f64, z: f64, sizes: &[f64]) -> Placed {
@@ -282,5 +282,9 @@ fn bad_surfaces_are_refused() {
     let line = [corner(0.0), corner(1.0), corner(2.0)];
     assert_eq!(Surface::new(&line, &[[0, 1, 2]]).err(), Some(SurfaceError::NoArea(0)));
     assert_eq!(Surface::new(&[corner(f64::NAN)], &[]).err(), Some(SurfaceError::NotFinite(0)));
-    assert!(Heights::new(1, 5, [1.0, 1.0]).is_err() && Heights::new(2, 2, [0.0, 1.0]).is_err());
+    let grid = |z: &[f64], columns, spacing| Heights::new(z, columns, spacing).err();
+    assert_eq!(grid(&[0.0; 5], 1, [1.0; 2]), Some(SurfaceError::NoCell { heights: 5, columns: 1 }));
+    assert_eq!(grid(&[0.0; 5], 2, [1.0; 2]), Some(SurfaceError::NoCell { heights: 5, columns: 2 }));
+    assert!(grid(&[0.0; 4], 2, [0.0, 1.0]).is_some() && grid(&[], 0, [1.0; 2]).is_some());
+    assert_eq!(grid(&[0.0, 1.0, f64::NAN, 0.0], 2, [1.0; 2]), Some(SurfaceError::NotFinite(2)));
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{At, Placed, Random, SPACING, features, ground_state, grounds, solids, state};
+use common::{At, Placed, Random, SPACING, features, ground_state, grounds, random_hull, solids, state};
 use pullback_geometry::{Contact, Hull, Kind, Pair};
 use pullback_kernel::gradcheck::{self, Function};
 use pullback_kernel::prelude::*;
@@ -401,4 +401,32 @@ fn nothing_is_nan_on_ground() {
             }
         }
     }
+}
+
+/// Shapes that are given no sizes are as they were made, and have no cotangents of sizes.
+#[test]
+fn no_sizes_are_those_that_it_was_made_with() {
+    let mut random = Random::seeded(31);
+    let hull = random_hull(&mut random, 12);
+    let made = hull.corners().to_vec();
+    let [(heights, z), (surface, corners)] = grounds();
+    let mut found = 0;
+    for (kind, sizes) in [(Kind::Hull(hull), made), (heights, z), (surface, corners)] {
+        let pair = Pair::new(&Kind::Box, &kind).expect("a pair");
+        for _ in 0..50 {
+            let [this, that] = ground_state(&Kind::Box, &sizes, &mut random);
+            let bare = Placed { pose: that.pose, sizes: Vec::new() };
+            let (given, made) = ([this.clone(), that], [this, bare]);
+            let found_now = features(&pair, &given, 0.3);
+            assert_eq!(found_now, features(&pair, &made, 0.3));
+            for feature in found_now {
+                let one = pair.contact(feature, given[0].at(), given[1].at());
+                let other = pair.contact(feature, made[0].at(), made[1].at());
+                assert_eq!(one.gap.to_bits(), other.gap.to_bits());
+                assert_eq!(one.point, other.point);
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 50, "{found}");
 }

@@ -71,8 +71,8 @@ pub const SPACING: f64 = 0.6;
 /// A grid of heights, and triangles of a similar grid that is not regular, with their sizes.
 pub fn grounds() -> [(Kind, Vec<f64>); 2] {
     let mut random = Random::seeded(13);
-    let heights = Heights::new(GRID, GRID, [SPACING; 2]).expect("a grid");
     let z: Vec<f64> = (0..GRID * GRID).map(|_| 0.25 * random.next()).collect();
+    let heights = Heights::new(&z, GRID, [SPACING; 2]).expect("a grid");
     let mut corners = Vec::new();
     for j in 0..GRID {
         for i in 0..GRID {

@@ -148,7 +148,7 @@ pub use pullback_solve as solve;
 /// [`Force`](engine::force::Force) is the trait of forces; the spatial vector of that name is `kernel::math::Force`.
 pub mod prelude {
     pub use crate::scene::{
-        self, Actuator, AppliedForce, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
+        self, Actuator, AppliedForce, Contact, ContactModel, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
         Part, Particles, Robot, Scene, Simulation, Snapshots, Springs, Variable, When, World,
     };
     pub use pullback_engine::articulated::{Mechanism, Watch};

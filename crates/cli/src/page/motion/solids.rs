@@ -2,18 +2,19 @@
 
 use pullback_report::Solid;
 use pullback_scene::Scene;
-use pullback_scene::robot::{Geometry, Inertial, Robot, Shape, orientation};
+use pullback_scene::robot::{Geometry, Inertial, Robot, Shape, Triangles, orientation};
 
 use super::seen::Seen;
 
 /// The colour of shapes whose files give none.
 const GREY: [f64; 4] = [0.5, 0.5, 0.5, 1.0];
 
-/// The shapes of all robots, on the bodies of [`Seen`]. Where a robot has shapes that are only seen, those that touch
+/// The shapes of the world and of all robots, on the bodies of [`Seen`]. Where a robot has shapes that are only seen, those that touch
 /// are left out.
 pub fn all(scene: &Scene) -> Vec<Solid> {
     let world: usize = scene.robots.iter().map(|robot| robot.bodies.len()).sum();
-    let mut solids = Vec::new();
+    let of_world = scene.shapes.iter().filter_map(solid);
+    let mut solids: Vec<Solid> = of_world.map(|solid| solid.on(world)).collect();
     let mut first = 0;
     for robot in &scene.robots {
         for shape in shown(robot) {
@@ -34,7 +35,8 @@ pub fn all(scene: &Scene) -> Vec<Solid> {
 
 /// Is a shape fixed to the world that is drawn as a solid?
 pub fn has_world(scene: &Scene) -> bool {
-    scene.robots.iter().flat_map(shown).any(|shape| shape.body.is_none() && solid(shape).is_some())
+    let of_robots = scene.robots.iter().flat_map(shown).filter(|shape| shape.body.is_none());
+    scene.shapes.iter().chain(of_robots).any(|shape| solid(shape).is_some())
 }
 
 /// The axes of a body that has no shape: x red, y green, z blue, as long as its centre of mass is away, or else its radius
@@ -59,6 +61,11 @@ fn shown(robot: &Robot) -> impl Iterator<Item = &Shape> {
     robot.shapes.iter().filter(move |shape| !shape.collides || !only_seen(shape.body))
 }
 
+fn mesh_of(triangles: &Triangles) -> Solid {
+    let corners: Vec<[f32; 3]> = triangles.vertices.iter().map(|v| v.map(|x| x as f32)).collect();
+    Solid::mesh(&corners, &triangles.faces)
+}
+
 fn solid(shape: &Shape) -> Option<Solid> {
     let (position, turn) = (shape.placement.position, shape.placement.orientation);
     let solid = match &shape.geometry {
@@ -68,11 +75,8 @@ fn solid(shape: &Shape) -> Option<Solid> {
         Geometry::Cylinder { radius, half_length } => Solid::cylinder(*radius as f32, *half_length as f32),
         Geometry::Box { half_sides } => Solid::cuboid(half_sides.map(|x| x as f32)),
         Geometry::Ellipsoid { half_axes } => Solid::ellipsoid(half_axes.map(|x| x as f32)),
-        Geometry::Mesh(mesh) => {
-            let triangles = mesh.triangles.as_ref()?;
-            let corners: Vec<[f32; 3]> = triangles.vertices.iter().map(|v| v.map(|x| x as f32)).collect();
-            Solid::mesh(&corners, &triangles.faces)
-        }
+        Geometry::Mesh(mesh) => mesh_of(mesh.triangles.as_ref()?),
+        Geometry::Heights(heights) => mesh_of(&heights.triangles()),
     };
     let color = (shape.color != GREY).then(|| shape.color.map(|x| x as f32));
     Some(Solid { color, ..solid }.placed(position.map(|x| x as f32), turn.map(|x| x as f32)))

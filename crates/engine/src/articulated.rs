@@ -25,6 +25,7 @@ mod model;
 mod params;
 mod prepare;
 mod push;
+mod quantities;
 mod rnea_pullback;
 mod tree;
 mod watch;

@@ -8,7 +8,6 @@ use pullback_scene::Scene;
 use crate::articulated::{Manifold, Robot};
 use crate::error::Error;
 use crate::force::{Constraint, Force};
-use crate::names::joints;
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, Pins, Push, Springs};
 
@@ -100,10 +99,8 @@ impl Model {
                 row.extend(vec![0.0; 6 * robot.description().pushed.len()]);
             }
         }
-        for robot in inner.robots.iter() {
-            for layout in [&mut inner.state, &mut inner.params, &mut inner.control] {
-                Arc::make_mut(layout).refine(|block, group| joints::own(robot.description(), block, group));
-            }
+        for robot in &inner.robots {
+            robot.refine([&mut inner.state, &mut inner.params, &mut inner.control].map(Arc::make_mut));
         }
         Ok(Model { inner: Arc::new(inner) })
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pullback_scene as scene;
-use pullback_scene::robot::{Base, JointKind, Load};
+use pullback_scene::robot::{Base, Load};
 use pullback_scene::{Integrator, Invalid};
 
 use pullback_solve::Error;
@@ -74,18 +74,6 @@ impl Reading {
             }
         }
     }
-}
-
-/// A root with joints of its own gets no free one.
-fn stands_freely(file: &Path, robot: &scene::Robot) -> Result<()> {
-    if robot.joints.iter().any(|joint| joint.kind == JointKind::Free) {
-        return Ok(());
-    }
-    let of_root = robot.joints.iter().filter(|joint| joint.body == 0);
-    let names: Vec<String> = of_root.map(|joint| format!("`{}`", joint.name)).collect();
-    let by = if names.is_empty() { "a joint to the world".to_owned() } else { names.join(", ") };
-    let what = format!("`--base free` would change nothing: the file says how its root stands, by {by}");
-    Err(Refused::new(file, what, "leave `--base` out, or take that out of the file").into())
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -194,7 +182,11 @@ fn scene_of(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::S
     let given = [
         (reading.lenient, "--lenient", "write `lenient = true` in the section `[[robots]]`"),
         (!reading.allow.is_empty(), "--allow", "write `allow = [\"FOLDER\"]` in the section `[[robots]]`"),
-        (!reading.package.is_empty(), "--package", "put the package beside the robot's file"),
+        (
+            !reading.package.is_empty(),
+            "--package",
+            "write `packages = { NAME = \"FOLDER\" }` in the section `[[robots]]`",
+        ),
         (reading.base.is_some(), "--base", "write `base = \"free\"` in the section `[[robots]]`"),
         (timing.dt.is_some(), "--dt", "write `dt` in the section `[simulation]`"),
         (timing.steps.is_some(), "--steps", "write `steps` in the section `[simulation]`"),
@@ -238,9 +230,6 @@ fn robot(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scen
     };
     let scene::robot::Loaded { mut robot, warnings } = scene::Robot::load(file, &load)?;
     robot.name = plain(&robot.name);
-    if matches!(reading.base, Some(Stands::Free)) {
-        stands_freely(file, &robot)?;
-    }
     let name = robot.name.clone();
     let options = robot.options;
     let mut all = scene::Scene {

@@ -82,7 +82,7 @@ fn options_that_cannot_work_are_refused() {
     for (arguments, wanted) in [
         (
             &["simulate", "cart.xml", "--base", "free"][..],
-            "error: cart.xml: `--base free` would change nothing: the file says how its root stands, by `rail`\n  fix: ",
+            "error: cart.xml: a free base would change nothing: the file says how its root stands, by `rail`\n  fix: ",
         ),
         (
             &["params", "cart.xml", "--package", "arms=nowhere"],
@@ -332,6 +332,7 @@ fn bad_robots_are_refused() {
             "`--base` is for files of robots, and this is a scene\n  fix: write `base = \"free\"`",
         ),
         (&["params", "good.toml", "--lenient"], "`lenient = true`"),
+        (&["params", "good.toml", "--package", "arms=."], "fix: write `packages = { NAME = \"FOLDER\" }`"),
         (
             &["simulate", "good.toml", "--dt", "0.1"],
             "`--dt` is for files of robots, and this is a scene\n  fix: write `dt` in the section `[simulation]`",

@@ -25,6 +25,7 @@ mod model;
 mod params;
 mod prepare;
 pub(crate) mod push;
+mod quantities;
 pub(crate) mod rnea_pullback;
 pub(crate) mod tree;
 mod watch;

@@ -9,7 +9,6 @@ use crate::articulated::{Manifold, Robot};
 use crate::contact::Contacts;
 use crate::error::Error;
 use crate::force::{Constraint, Force};
-use crate::names::joints;
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, Pins, Push, Springs};
 
@@ -107,10 +106,8 @@ impl Model {
             inner.params = extended(&inner.params, params)?;
             inner.contact = Some(Arc::new(contact));
         }
-        for robot in inner.robots.iter() {
-            for layout in [&mut inner.state, &mut inner.params, &mut inner.control] {
-                Arc::make_mut(layout).refine(|block, group| joints::own(robot.description(), block, group));
-            }
+        for robot in &inner.robots {
+            robot.refine([&mut inner.state, &mut inner.params, &mut inner.control].map(Arc::make_mut));
         }
         Ok(Model { inner: Arc::new(inner) })
     }

@@ -1,7 +1,6 @@
 //! Flat vectors with named parts: `ball.mass`, `spring[12].stiffness`, `chain[3].position.z`.
 
 mod find;
-pub(crate) mod joints;
 mod space;
 mod vector;
 
@@ -247,20 +246,41 @@ impl Layout {
 
     /// All named values, in order.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.blocks.iter().zip(&self.starts).enumerate().flat_map(move |(b, (block, &start))| {
-            let mut at = start;
-            block.groups.iter().enumerate().flat_map(move |(g, group)| {
-                let from = at;
-                at += group.len() * block.numbers;
-                let own = self.own.get(&(b, g));
-                (0..group.len()).map(move |i| Part {
-                    block,
-                    group,
-                    index: group.count.map(|_| i),
-                    start: from + i * block.numbers,
-                    own,
-                })
+        (0..self.blocks.len()).flat_map(|b| self.parts_of(b)).flatten()
+    }
+
+    /// The named values of a block, group by group.
+    fn parts_of(&self, b: usize) -> impl Iterator<Item = impl Iterator<Item = Part<'_>>> {
+        let (block, mut at) = (&self.blocks[b], self.starts[b]);
+        block.groups.iter().enumerate().map(move |(g, group)| {
+            let from = at;
+            at += group.len() * block.numbers;
+            let own = self.own.get(&(b, g));
+            (0..group.len()).map(move |i| Part {
+                block,
+                group,
+                index: group.count.map(|_| i),
+                start: from + i * block.numbers,
+                own,
             })
         })
+    }
+
+    /// The named value that number `i` is part of.
+    fn part_of(&self, i: usize) -> Option<Part<'_>> {
+        // The last block that begins there or before: those without values lie before the one that has some.
+        let b = self.starts.partition_point(|start| *start <= i).checked_sub(1)?;
+        let mut at = self.starts[b];
+        for mut parts in self.parts_of(b) {
+            let first = parts.next();
+            let Some(Part { group, block, .. }) = first else { continue };
+            let size = group.len() * block.numbers;
+            if i < at + size {
+                let index = (i - at) / block.numbers;
+                return if index == 0 { first } else { parts.nth(index - 1) };
+            }
+            at += size;
+        }
+        None
     }
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{robots, worlds};
 use pullback_engine::articulated::{LogCholesky, Mechanism, Watch};
+use pullback_engine::rollout::Moment;
 use pullback_engine::{Energy, Integrator, Model, Options, Rollout, Scheme, Start, State, Step};
 use pullback_kernel::prelude::*;
 use pullback_scene::Scene;
@@ -204,6 +205,38 @@ fn questions_that_make_no_sense_are_refused() {
     let mut watch = Watch::new(&model).expect("bodies");
     let state = vec![f64::NAN; model.state().values().len()];
     refused("a state", watch.run(&state, model.params().values()));
+}
+
+/// The forearm of a file, whose joint has a range and no word of how hard that pushes back, swings and is held.
+#[test]
+fn joints_of_files_stay_in_their_ranges() {
+    let robot = Robot::load("../scene/tests/good/arm.urdf", &Default::default()).expect("a robot").robot;
+    let elbow = robot.joints.iter().position(|joint| joint.name == "elbow").expect("an elbow");
+    let [low, high] = robot.joints[elbow].range.expect("a range");
+    let farthest = |mut robot: Robot| {
+        robot.start.velocities = vec![0.0; robot.joints.len()];
+        robot.start.velocities[elbow] = 12.0;
+        let model = model(robot);
+        let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 1e-3)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(2000)).expect("a rollout");
+        let (state, controls, params) = (model.state(), model.controls(2000), model.params());
+        let at = model.robots()[0].tree().places()[elbow];
+        let (mut farthest, mut fastest): (f64, f64) = (0.0, 0.0);
+        let start = Start { states: state.values(), controls: &controls, params: params.values() };
+        let look = |moment: &Moment<'_>| {
+            farthest = farthest.max(moment.state[at.position].abs());
+            fastest = fastest.max(moment.state[model.positions() + at.velocity].abs());
+        };
+        rollout.watch(&start, look).expect("a run");
+        (farthest, fastest)
+    };
+    assert_eq!(low, -high);
+    let mut free = robot.clone();
+    free.joints[elbow].range = None;
+    let ((held, fastest), (free, _)) = (farthest(robot), farthest(free));
+    // A spring with 1/50 s lets it go speed/50 too far, and a damper less.
+    assert!(held > high && held < high + fastest / 50.0, "{held} {fastest}");
+    assert!(free > high + 1.0, "{free}: it would go farther");
 }
 
 /// A robot in a world has the kinetic energy that it has on its own; it keeps its energy without dampers and motors.

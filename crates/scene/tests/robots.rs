@@ -235,6 +235,24 @@ fn packages_of_scenes() {
     assert!(error.path.ends_with("packages.parts") && error.what.contains("`nowhere`"), "{error}");
 }
 
+/// A root that stands by joints of its own is not freed in silence.
+#[test]
+fn a_base_that_cannot_be_freed() {
+    let root = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("base-of-scenes");
+    std::fs::create_dir_all(&root).expect("there is room");
+    let cart = "<mujoco model=\"cart\"><worldbody><body name=\"cart\">\
+                <joint name=\"rail\" type=\"slide\" axis=\"1 0 0\"/><geom size=\"0.1\"/></body></worldbody></mujoco>";
+    std::fs::write(root.join("cart.xml"), cart).expect("written");
+    let read = |base: &str| {
+        let text = format!("[simulation]\ndt = 0.01\nsteps = 1\n[[robots]]\nfile = \"cart.xml\"\n{base}");
+        Scene::parse(&text, root.join("scene.toml"))
+    };
+    assert!(read("").is_ok());
+    let error = read("base = \"free\"\n").expect_err("it stands on a rail");
+    let wanted = "`cart.xml`: a free base would change nothing: the file says how its root stands, by `rail`";
+    assert_eq!((error.path.as_str(), error.what.as_str()), ("robots[0].file", wanted));
+}
+
 /// A world has one gravity, that of the scene.
 #[test]
 fn the_gravity_of_a_file_is_left_out_with_a_warning() {

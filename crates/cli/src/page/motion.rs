@@ -64,32 +64,21 @@ impl Measured {
     fn new(problem: &Problem, track: &Track) -> Option<Measured> {
         let (scene, model) = (&problem.description().scene, problem.model());
         let (what, field) = if track.velocity { ("Velocity", "velocity") } else { ("Position", "position") };
-        match track.of {
+        let (number, title, axis) = match track.of {
             Tracked::Particle { particle, axis } => {
-                let (v, unit) = if track.velocity { ("v", "m/s") } else { ("", "m") };
+                let v = if track.velocity { "v" } else { "" };
                 let first = if track.velocity { model.positions() } else { 0 };
-                Some(Measured {
-                    number: first + 3 * particle + axis,
-                    title: format!("{what} of {} along {}", scene.particle_name(particle), AXES[axis]),
-                    axis: format!("{v}{} [{unit}]", AXES[axis]),
-                })
+                let title = format!("{what} of {} along {}", scene.particle_name(particle), AXES[axis]);
+                (first + 3 * particle + axis, title, format!("{v}{}", AXES[axis]))
             }
             Tracked::Joint { robot, joint } => {
                 let name = scene.joint_name(robot, joint);
                 let number = model.state_layout().find(&format!("{name}.{field}")).ok()?.start;
-                let unit = match (scene.robots[robot].joints[joint].kind, track.velocity) {
-                    (JointKind::Slide, false) => "m",
-                    (JointKind::Slide, true) => "m/s",
-                    (_, false) => "rad",
-                    (_, true) => "rad/s",
-                };
-                Some(Measured {
-                    number,
-                    title: format!("{what} of {name}"),
-                    axis: format!("{field} [{unit}]"),
-                })
+                (number, format!("{what} of {name}"), field.to_owned())
             }
-        }
+        };
+        let unit = &model.state_layout().quantity_of(number)?.unit;
+        Some(Measured { number, title, axis: format!("{axis} [{unit}]") })
     }
 }
 

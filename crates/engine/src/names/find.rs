@@ -85,7 +85,7 @@ impl Layout {
 
     /// The name of number `i`, with its axis.
     pub fn name_of(&self, i: usize) -> String {
-        let Some(part) = self.parts().find(|part| part.range().contains(&i)) else { return String::new() };
+        let Some(part) = self.part_of(i) else { return String::new() };
         match part.range().len() {
             1 => part.name(),
             n => format!("{}.{}", part.name(), axis(i - part.range().start, n)),
@@ -94,13 +94,8 @@ impl Layout {
 
     /// What number `i` means.
     pub fn quantity_of(&self, i: usize) -> Option<&super::Quantity> {
-        let part = self.parts().find(|part| part.range().contains(&i))?;
+        let part = self.part_of(i)?;
         Some(part.own.unwrap_or(&part.block.quantity))
-    }
-
-    /// The block of number `i`.
-    pub(super) fn block_of(&self, i: usize) -> Option<&Block> {
-        self.ranges().find(|(_, range)| range.contains(&i)).map(|(block, _)| block)
     }
 
     /// The names that are most like this one, best first.

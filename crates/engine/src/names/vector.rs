@@ -145,7 +145,7 @@ impl<K> Named<K> {
     }
 
     fn check_number(&self, i: usize, value: f64) -> Result<(), NameError> {
-        match self.layout.block_of(i).and_then(|block| block.quantity.refuses(value)) {
+        match self.layout.part_of(i).and_then(|part| part.block.quantity.refuses(value)) {
             Some(why) => Err(NameError::Range { name: self.layout.name_of(i), value, why }),
             None => Ok(()),
         }

@@ -52,7 +52,7 @@ pub enum Base {
     AsWritten,
     /// Fixed: a free joint of the root is left out.
     Fixed,
-    /// Free: a root without joints gets a free joint, called `root`.
+    /// Free: a root without joints gets a free joint, called `root`; one with other joints is refused.
     Free,
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::files::{Files, Load};
+use super::files::{Base, Files, Load};
 use super::xml::Xml;
 use super::xml_text::Text;
-use super::{Robot, mjcf, urdf};
+use super::{JointKind, Robot, mjcf, urdf};
 use crate::error::Error;
 use crate::{source, words};
 
@@ -43,7 +43,7 @@ impl Robot {
         let mut files = Files::new(file, load)?;
         let text = Text::new(file.display().to_string(), text.into())?;
         let kind = Xml::parse(&text)?.root().name().to_owned();
-        match kind.as_str() {
+        let loaded = match kind.as_str() {
             "robot" => urdf::read(&text, &mut files, load),
             "mujoco" => mjcf::read(&text, &mut files, load),
             other => Err(Error {
@@ -53,6 +53,28 @@ impl Robot {
                 what: format!("{} is no robot", words::quoted(&format!("<{other}>"))),
                 fix: "name a URDF file, which starts with `<robot>`, or an MJCF file, which starts with `<mujoco>`".into(),
             }),
+        }?;
+        match load.base {
+            Base::Free => stands_freely(&loaded.robot, text.file())?,
+            Base::AsWritten | Base::Fixed => {}
         }
+        Ok(loaded)
     }
+}
+
+/// A root that has joints of its own gets no free one.
+fn stands_freely(robot: &Robot, file: &str) -> Result<(), Error> {
+    let of_roots = || robot.joints.iter().filter(|joint| robot.bodies[joint.body].parent.is_none());
+    if of_roots().any(|joint| joint.kind == JointKind::Free) {
+        return Ok(());
+    }
+    let names: Vec<String> = of_roots().map(|joint| words::quoted(&joint.name)).collect();
+    let by = if names.is_empty() { "a joint to the world".to_owned() } else { names.join(", ") };
+    Err(Error {
+        file: file.to_owned(),
+        position: None,
+        path: String::new(),
+        what: format!("a free base would change nothing: the file says how its root stands, by {by}"),
+        fix: "leave out that the base is free, or take that out of the file".into(),
+    })
 }

@@ -1,19 +1,39 @@
 //! What the numbers of joints and motors mean, where that differs within a block: units of hinges and of slides, ranges of
 //! controls.
 
-use pullback_scene::robot::{JointKind, Motor, Robot, Transmission};
+use std::collections::HashMap;
 
-use super::{Block, Group, Quantity};
+use pullback_scene::robot::{self, JointKind, Motor, Transmission};
 
-/// The quantity of a joint or motor of a robot, if it is not that of its block.
-pub(crate) fn own(robot: &Robot, block: &Block, group: &Group) -> Option<Quantity> {
+use super::Robot;
+use crate::names::{Block, Group, Layout, Quantity};
+
+impl Robot {
+    /// Gives its joints and motors quantities of their own, where they are not those of their blocks.
+    pub(crate) fn refine<'l>(&self, layouts: impl IntoIterator<Item = &'l mut Layout>) {
+        let robot = &*self.description;
+        let joints = robot.joints.iter().map(|joint| (joint.name.as_str(), joint.kind)).collect();
+        let motors = robot.motors.iter().map(|motor| (motor.name.as_str(), motor)).collect();
+        for layout in layouts {
+            layout.refine(|block, group| own(robot, &joints, &motors, block, group));
+        }
+    }
+}
+
+fn own(
+    robot: &robot::Robot,
+    joints: &HashMap<&str, JointKind>,
+    motors: &HashMap<&str, &Motor>,
+    block: &Block,
+    group: &Group,
+) -> Option<Quantity> {
     let name = group.name.strip_prefix(robot.name.as_str())?.strip_prefix('.')?;
     if block.field == "control" {
-        return robot.motors.iter().find(|motor| motor.name == name).map(|it| control(robot, it, block));
+        return motors.get(name).map(|motor| control(robot, motor, block));
     }
     // Blocks of joints give the unit of hinges, then that of slides.
     let (turning, sliding) = block.quantity.unit.split_once(" or ")?;
-    let unit = match robot.joints.iter().find(|joint| joint.name == name)?.kind {
+    let unit = match joints.get(name)? {
         JointKind::Hinge | JointKind::Ball => turning,
         JointKind::Slide => sliding,
         JointKind::Free => return None,
@@ -22,7 +42,7 @@ pub(crate) fn own(robot: &Robot, block: &Block, group: &Group) -> Option<Quantit
 }
 
 /// The control of a motor: its range, and what it is where its gains tell.
-fn control(robot: &Robot, motor: &Motor, block: &Block) -> Quantity {
+fn control(robot: &robot::Robot, motor: &Motor, block: &Block) -> Quantity {
     let [lower, upper] = motor.control_range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
     let unit = control_unit(robot, motor).unwrap_or(&block.quantity.unit).to_owned();
     Quantity { unit, lower, upper, ..block.quantity.clone() }
@@ -30,7 +50,7 @@ fn control(robot: &Robot, motor: &Motor, block: &Block) -> Quantity {
 
 /// With force = g0 u + b0 + b1 l + b2 l_dot the control u is a force (g0 = 1, no bias), a length (b1 = -g0) or a rate
 /// (b2 = -g0, b1 = 0); anything else has no unit that its gains tell.
-fn control_unit(robot: &Robot, motor: &Motor) -> Option<&'static str> {
+fn control_unit(robot: &robot::Robot, motor: &Motor) -> Option<&'static str> {
     let Transmission::Joint { joint, gear } = &motor.transmission else { return None };
     let [force, length, rate] = match robot.joints.get(*joint)?.kind {
         JointKind::Hinge => ["N·m", "rad", "rad/s"],

@@ -218,6 +218,7 @@ where
     O: Outputs<Values = K::Output>,
 {
     type Output = ();
+    type Home = K;
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {

@@ -317,6 +317,7 @@ struct HandDriver<'a, S, O> {
 
 impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
     type Output = ();
+    type Home = O;
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {

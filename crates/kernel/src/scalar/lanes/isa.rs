@@ -88,6 +88,8 @@ pub enum Width {
 pub trait Driver<S: Real> {
     /// What the loop answers.
     type Output;
+    /// Whose loop it is: compiled code lies in the module of this type, so that modules are compiled side by side.
+    type Home;
 
     /// Runs the loop with lanes of type `L`.
     ///
@@ -107,24 +109,34 @@ pub trait Dispatch: Lane<Element = Self> {
     fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output;
 }
 
-#[inline(never)]
-fn with_portable<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-    driver.run::<L>()
+/// Entry points of loops. They are methods because the compiler puts a method's code into the module of its type, and code of
+/// different modules is compiled in parallel, and again only where something has changed.
+trait Place {
+    #[inline(never)]
+    fn with_portable<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
+        driver.run::<L>()
+    }
+
+    /// # Safety
+    /// The machine has AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn with_avx2<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
+        driver.run::<L>()
+    }
+
+    /// # Safety
+    /// The machine has these parts of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    unsafe fn with_avx512<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
+        driver.run::<L>()
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx2,fma")]
-fn with_avx2<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-    driver.run::<L>()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn with_avx512<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-    driver.run::<L>()
-}
+impl<T: ?Sized> Place for T {}
 
 // Every arm compiles every kernel once more, so there are no more of them than are worth it.
 macro_rules! dispatch {
@@ -134,32 +146,32 @@ macro_rules! dispatch {
                 match (isa.min(Isa::detect()), width) {
                     // An x86-64 without AVX2 is rare, and arrays compile slowly: one by one there.
                     #[cfg(target_arch = "x86_64")]
-                    (Isa::Portable, _) => with_portable::<$float, $float, D>(driver),
+                    (Isa::Portable, _) => D::Home::with_portable::<$float, $float, D>(driver),
                     #[cfg(not(target_arch = "x86_64"))]
-                    (Isa::Portable, Width::One) => with_portable::<$float, $float, D>(driver),
+                    (Isa::Portable, Width::One) => D::Home::with_portable::<$float, $float, D>(driver),
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx2 | Isa::Avx512, Width::One) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx2::<$float, $float, D>(driver) }
+                        unsafe { D::Home::with_avx2::<$float, $float, D>(driver) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx2, Width::Narrow | Width::Wide) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx2::<$float, super::avx2::$narrow, D>(driver) }
+                        unsafe { D::Home::with_avx2::<$float, super::avx2::$narrow, D>(driver) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx512, Width::Narrow) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx512::<$float, super::avx2::$narrow, D>(driver) }
+                        unsafe { D::Home::with_avx512::<$float, super::avx2::$narrow, D>(driver) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx512, Width::Wide) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx512::<$float, super::avx512::$wide, D>(driver) }
+                        unsafe { D::Home::with_avx512::<$float, super::avx512::$wide, D>(driver) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Portable, Width::Narrow | Width::Wide) => {
-                        with_portable::<$float, Portable<$float, $lanes>, D>(driver)
+                        D::Home::with_portable::<$float, Portable<$float, $lanes>, D>(driver)
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Avx2 | Isa::Avx512, _) => unreachable!("x86-64 only, and `Isa::detect` says so"),
@@ -168,11 +180,11 @@ macro_rules! dispatch {
 
             fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
                 match isa.min(Isa::detect()) {
-                    Isa::Portable => with_portable::<$float, $float, D>(driver),
+                    Isa::Portable => D::Home::with_portable::<$float, $float, D>(driver),
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 | Isa::Avx512 => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx2::<$float, $float, D>(driver) }
+                        unsafe { D::Home::with_avx2::<$float, $float, D>(driver) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
@@ -192,12 +204,12 @@ macro_rules! dispatch_one {
             }
             fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
                 match isa.min(Isa::detect()) {
-                    Isa::Portable => with_portable::<$dual, $dual, D>(driver),
+                    Isa::Portable => D::Home::with_portable::<$dual, $dual, D>(driver),
                     // Without its instruction a multiply-add is a call.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 | Isa::Avx512 => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { with_avx2::<$dual, $dual, D>(driver) }
+                        unsafe { D::Home::with_avx2::<$dual, $dual, D>(driver) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
@@ -224,6 +236,7 @@ mod tests {
     struct Lanes;
     impl<S: Real> Driver<S> for Lanes {
         type Output = usize;
+        type Home = Lanes;
         #[inline(always)]
         fn run<L: Lane<Element = S>>(self) -> usize {
             L::WIDTH

@@ -160,6 +160,7 @@ struct Operations<'a, S>(&'a [S], &'a [S]);
 
 impl<S: Float> Driver<S> for Operations<'_, S> {
     type Output = Vec<S>;
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) -> Vec<S> {
         let count = self.0.len();
@@ -183,6 +184,7 @@ struct Duals<'a, S>(&'a [S], &'a [S]);
 
 impl<S: Float> Driver<S> for Duals<'_, S> {
     type Output = Vec<S>;
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) -> Vec<S> {
         let count = self.0.len();
@@ -230,6 +232,7 @@ struct Signs;
 
 impl<S: Float> Driver<S> for Signs {
     type Output = ();
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
         for x in [0.0, 1.0, f64::NAN, f64::INFINITY] {
@@ -256,6 +259,7 @@ struct Masks;
 
 impl<S: Float> Driver<S> for Masks {
     type Output = ();
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
         for count in 0..20 {
@@ -297,6 +301,7 @@ struct Rows;
 
 impl<S: Float> Driver<S> for Rows {
     type Output = ();
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
         const ROWS: [usize; 16] = [35, 3, 60, 7, 21, 99, 14, 28, 90, 47, 53, 11, 70, 74, 83, 66];

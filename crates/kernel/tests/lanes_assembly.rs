@@ -38,6 +38,7 @@ fn normalize<R: Real>(d: [R; 4]) -> [R; 4] {
 
 impl<S: Float> Driver<S> for Directions<'_, S> {
     type Output = ();
+    type Home = Self;
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
         for [from, to] in self.edges {
@@ -111,8 +112,8 @@ fn no_call_in_the_loop() {
     };
     let listing = String::from_utf8_lossy(&output.stdout);
     // Per precision: one lane and 256 bits with AVX2; 256 and 512 bits with AVX-512.
-    let avx2 = functions(&listing, "isa::with_avx2");
-    let avx512 = functions(&listing, "isa::with_avx512");
+    let avx2 = functions(&listing, "with_avx2");
+    let avx512 = functions(&listing, "with_avx512");
     assert_eq!((avx2.len(), avx512.len()), (4, 4));
     for function in avx2.iter().chain(&avx512) {
         assert!(!function.contains("call"), "a call in\n{function}");

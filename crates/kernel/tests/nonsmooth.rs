@@ -45,6 +45,7 @@ struct Lanes<'a, K> {
 
 impl<K: Kernel, S: Float> Driver<S> for Lanes<'_, K> {
     type Output = Vec<Found>;
+    type Home = Self;
     fn run<L: Lane<Element = S>>(self) -> Vec<Found> {
         let load = |part: fn(&At) -> &[f64], i: usize| {
             let numbers: [S; 16] = std::array::from_fn(|lane| {

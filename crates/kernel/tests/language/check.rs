@@ -175,6 +175,7 @@ struct Run<'a, K, S> {
 impl<K: Kernel, S: Float> Driver<S> for Run<'_, K, S> {
     /// The result and the arguments' cotangents of each element.
     type Output = Vec<Both<S>>;
+    type Home = Self;
 
     fn run<L: Lane<Element = S>>(self) -> Self::Output {
         groups::<S, L>(self.elements, self.indices, pass::<K, L>)
@@ -255,6 +256,7 @@ struct RunInLine<'a, K, S>(Run<'a, K, S>);
 
 impl<K: Kernel, S: Float> Driver<S> for RunInLine<'_, K, S> {
     type Output = Vec<Both<S>>;
+    type Home = Self;
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) -> Self::Output {

@@ -6,7 +6,10 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use pullback_engine::articulated;
-use pullback_scene::robot::{Base, Body, Inertial, Joint, JointKind, Keyframe, Load, Placement, Robot};
+use pullback_scene::robot::{
+    Base, Body, Geometry, Inertial, Joint, JointKind, Keyframe, Load, Motor, Placement, Robot, Transmission,
+};
+use pullback_scene::{Contact, Ground, Scene, Simulation};
 use serde_json::Value;
 
 /// A robot in the first state of its oracle. Vectors are in the order of the robot's `Tree`.
@@ -82,6 +85,51 @@ fn numbers_of(
     let at = found.and_then(|found| found[index].as_u64()).ok_or_else(missing)? as usize;
     (at..at + len).map(|i| vector[i].as_f64().ok_or_else(missing)).collect()
 }
+
+/// Laikago on its toes, held by servos, `count` of them side by side on a plane; steps of 1 ms. Nothing of it touches but
+/// the toes, which are spheres.
+///
+/// # Errors
+/// When the folder of models is not named, or the file cannot be read.
+pub fn standing(count: usize) -> Result<Scene, Box<dyn Error>> {
+    let mut robot = load("pybullet/laikago/laikago_toes_zup.urdf", Base::Free)?;
+    robot.shapes.retain(|shape| matches!(shape.geometry, Geometry::Sphere { .. }));
+    robot.motors.clear();
+    let pose = |joint: &Joint| if joint.name.contains("hip_motor_2") { 0.2 } else { KNEE };
+    let angle = |joint: &Joint| if joint.name.contains("upper_leg_2") { 0.0 } else { pose(joint) };
+    for (j, joint) in robot.joints.iter().enumerate().filter(|(_, joint)| joint.kind == JointKind::Hinge) {
+        robot.motors.push(Motor {
+            name: joint.name.clone(),
+            transmission: Transmission::Joint { joint: j, gear: vec![1.0] },
+            gain: [KP, 0.0, 0.0],
+            bias: [0.0, -KP, -KD],
+            control_range: None,
+            force_range: None,
+            controls: Vec::new(),
+        });
+    }
+    let hinges: Vec<f64> =
+        robot.joints.iter().filter(|joint| joint.kind == JointKind::Hinge).map(angle).collect();
+    let robots = (0..count).map(|i| {
+        let mut robot = robot.clone();
+        robot.name = format!("laikago{i}");
+        let base = [2.0 * i as f64, 0.0, HEIGHT, 1.0, 0.0, 0.0, 0.0];
+        robot.start.positions = [&base[..], &hinges].concat();
+        robot.start.controls = hinges.clone();
+        robot
+    });
+    let simulation = Simulation { dt: 1e-3, ..Simulation::default() };
+    let contact = Contact { mu: 1.0, ..Contact::default() };
+    let ground = Ground { mu: 1.0, ..Ground::default() };
+    let (contact, ground) = (Some(contact), Some(ground));
+    Ok(Scene { simulation, robots: robots.collect(), contact, ground, ..Scene::default() })
+}
+
+/// Of [`standing`]: gains of servos [N·m/rad, N·m·s/rad], the angle of knees [rad] and the height of the base [m].
+const KP: f64 = 50.0;
+const KD: f64 = 3.0;
+const KNEE: f64 = -0.5;
+const HEIGHT: f64 = 0.46;
 
 /// A chain of rods of 1 m and 1 kg that hangs from the world, with hinges about y and x in turn, bent and moving.
 #[must_use]

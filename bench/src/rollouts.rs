@@ -1,7 +1,7 @@
 //! Timing of rollouts, and the loss that all of them have.
 
 use pullback_engine::rollout::{Bars, Moment};
-use pullback_engine::{Error, Gradient, Loss, Options, Rollout, Start, Step};
+use pullback_engine::{Error, Gradient, Loss, Options, Parts, Rollout, Start, Step};
 
 use crate::{measure, quick};
 
@@ -38,9 +38,22 @@ pub struct Times {
 /// # Errors
 /// When the rollout does not run.
 pub fn times(step: &Step, options: Options, loss: &AtTheEnd) -> Result<Times, Error> {
-    let mut rollout = Rollout::<f64>::new(step, options)?;
+    times_from::<f64>(step, step.model().state().values(), options, loss)
+}
+
+/// The same in other numbers, and from another state.
+///
+/// # Errors
+/// When the rollout does not run.
+pub fn times_from<S: Parts>(
+    step: &Step,
+    state: &[f64],
+    options: Options,
+    loss: &AtTheEnd,
+) -> Result<Times, Error> {
+    let mut rollout = Rollout::<S>::new(step, options)?;
     let model = step.model();
-    let states = model.state().values().repeat(options.worlds);
+    let states = state.repeat(options.worlds);
     let controls = model.controls(options.steps).repeat(options.worlds);
     let params = model.params().values().repeat(options.worlds);
     let start = Start { states: &states, controls: &controls, params: &params };

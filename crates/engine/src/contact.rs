@@ -1,14 +1,18 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
 mod blocks;
+mod contacts;
 mod dynamics;
 mod law;
+mod one;
 mod penalty;
 mod place;
 mod rows;
 mod shapes;
+mod solids;
 mod solver;
 mod touch;
+mod touchable;
 mod touching;
 
 use std::sync::Arc;
@@ -24,7 +28,8 @@ use penalty::Penalty;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
-use touch::{Given, Pinned, Touch, Touchable};
+use touch::Touch;
+use touchable::{Given, Pinned, Touchable};
 
 use crate::articulated::Robot;
 use crate::articulated::bodies::Bodies;
@@ -107,8 +112,8 @@ impl Contacts {
             let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames));
         }
-        let given = Given::new(&self.touchable, inputs, bodies.clone())?;
-        let contacts = Touch::add(p, name, &self.touchable, given);
+        let given = Given::new(&self.touchable, inputs, bodies)?;
+        let contacts = Touch::add(p, name, &self.touchable, given.clone());
         match &self.law {
             ContactModel::Complementarity(law) => {
                 let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
@@ -121,7 +126,8 @@ impl Contacts {
                     (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
                 };
                 let before = parts.iter_mut().map(moving).collect();
-                let pushes = Penalty::add(p, name, (&self.touchable, inputs, contacts), &bodies, before)?;
+                let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
+                let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
                 let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
                     robot.acceleration(p, name, Part { pushes, ..part })
                 };

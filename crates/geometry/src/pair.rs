@@ -54,6 +54,20 @@ impl Pair {
         self.rule.fixed()
     }
 
+    /// Is it a plane with points, or two spheres? Then [`Pair::simple_contact`] gives the same contacts.
+    pub fn is_simple(&self) -> bool {
+        matches!(self.rule, Rule::PlaneCorners | Rule::SphereSphere)
+    }
+
+    /// The rule of a simple pair, as a constant of the code around it.
+    #[inline(always)]
+    fn simple<R: Real>(&self, slot: usize, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
+        match self.rule {
+            Rule::SphereSphere => rule::contact(Rule::SphereSphere, slot, a, self.core(1, b)),
+            _ => rule::contact(Rule::PlaneCorners, slot, a, self.core(1, b)),
+        }
+    }
+
     /// Writes the features that are closer than a margin [m], in an order of their own, at most [`Pair::slots`] of them.
     /// Returns how many. It does not allocate.
     pub fn detect(
@@ -91,6 +105,37 @@ impl Pair {
         if self.swapped { turned(contact) } else { contact }
     }
 
+    /// [`Pair::contact`] of a pair that [is simple](Pair::is_simple), in a slot: a small part of its code, for loops over lanes.
+    #[inline(always)]
+    pub fn simple_contact<R: Real>(&self, slot: usize, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
+        let (first, second) = if self.swapped { (b, a) } else { (a, b) };
+        let contact = self.simple(slot, first, second);
+        if self.swapped { turned(contact) } else { contact }
+    }
+
+    /// The pullback of [`Pair::simple_contact`].
+    #[inline(always)]
+    pub fn simple_pullback<R: Real>(
+        &self,
+        slot: usize,
+        a: Placed<'_, R>,
+        b: Placed<'_, R>,
+        bar: &Contact<R>,
+        a_bar: PlacedBar<'_, R>,
+        b_bar: PlacedBar<'_, R>,
+    ) {
+        let (first, second) = if self.swapped { (b, a) } else { (a, b) };
+        let (first_bar, second_bar) = if self.swapped { (b_bar, a_bar) } else { (a_bar, b_bar) };
+        let bar = if self.swapped { turned(*bar) } else { *bar };
+        let (second, second_bar) = (self.core(1, second), CoreBar { pose: second_bar.0, sizes: second_bar.1 });
+        match self.rule {
+            Rule::SphereSphere => {
+                rule::pullback(Rule::SphereSphere, slot, first, second, bar, first_bar, second_bar);
+            }
+            _ => rule::pullback(Rule::PlaneCorners, slot, first, second, bar, first_bar, second_bar),
+        }
+    }
+
     /// From the cotangent of a contact to those of poses and sizes, which are added to.
     #[inline(always)]
     pub fn pullback<R: Real>(
@@ -115,15 +160,6 @@ impl Pair {
 
     #[inline(always)]
     fn in_order<R: Real>(&self, feature: Feature, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
-        if self.rule == Rule::PlaneCorners {
-            return rule::contact(Rule::PlaneCorners, feature.0 as usize, a, self.core(1, b));
-        }
-        self.others(feature, a, b)
-    }
-
-    /// All but the commonest rule. They are not inlined, so that what calls them stays small.
-    #[inline(never)]
-    fn others<R: Real>(&self, feature: Feature, a: Placed<'_, R>, b: Placed<'_, R>) -> Contact<R> {
         match self.rule {
             Rule::Convex | Rule::Ground => core::contact(feature, self.core(0, a), self.core(1, b)),
             _ => rule::contact(self.rule, feature.0 as usize, a, self.core(1, b)),
@@ -132,31 +168,6 @@ impl Pair {
 
     #[inline(always)]
     fn in_order_pullback<R: Real>(
-        &self,
-        feature: Feature,
-        a: Placed<'_, R>,
-        b: Placed<'_, R>,
-        bar: Contact<R>,
-        a_bar: PlacedBar<'_, R>,
-        b_bar: PlacedBar<'_, R>,
-    ) {
-        if self.rule == Rule::PlaneCorners {
-            let b_bar = CoreBar { pose: b_bar.0, sizes: b_bar.1 };
-            return rule::pullback(
-                Rule::PlaneCorners,
-                feature.0 as usize,
-                a,
-                self.core(1, b),
-                bar,
-                a_bar,
-                b_bar,
-            );
-        }
-        self.others_pullback(feature, a, b, bar, a_bar, b_bar);
-    }
-
-    #[inline(never)]
-    fn others_pullback<R: Real>(
         &self,
         feature: Feature,
         a: Placed<'_, R>,

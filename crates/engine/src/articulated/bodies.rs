@@ -88,8 +88,6 @@ impl Bodies {
 }
 
 impl Operation for Bodies {
-    const LANES: bool = false;
-
     fn name(&self) -> String {
         "bodies".to_owned()
     }

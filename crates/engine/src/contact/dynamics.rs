@@ -16,11 +16,11 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View
 use super::blocks;
 use super::rows::{self, SIGNS, Side, Sides};
 use super::solver::{Problem, Solver, Work, newton_row};
-use super::touch::Contacts;
+use super::contacts::{Contacts, Pairs};
 use super::touching::Touching;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::joint::against_gravity;
-use crate::articulated::kinematics::{origin, spread, zero};
+use crate::articulated::kinematics::{self, origin, spread, zero};
 use crate::articulated::push::{Pushed, Pushes};
 use crate::articulated::{Inputs, Tree, factor, rnea_pullback};
 
@@ -206,13 +206,13 @@ impl ContactDynamics {
     fn find<L: Lane>(
         &self,
         world: &World<'_, L>,
-        n: usize,
+        pairs: &Pairs<'_, L>,
         robots: &mut [L],
         found: &mut Found<'_, L>,
         rates: &mut [L],
     ) {
         let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
-        for c in 0..n {
+        for c in 0..pairs.count {
             found.frames[c] = frame(normals.get(c));
             found.free[c] = vec3(L::from_f64(0.0), L::from_f64(0.0), L::from_f64(0.0));
         }
@@ -221,8 +221,8 @@ impl ContactDynamics {
             let x = part.inputs.configuration(world);
             self.rates(part, &x.v, kept.acceleration, rates);
             let (l, _) = kept.branches();
-            for c in 0..n {
-                let sides = &self.pairs[self.contacts.pair(world, c)].0;
+            for c in 0..pairs.count {
+                let sides = &self.pairs[pairs.pair(c)].0;
                 for s in 0..2 {
                     let Some(side) = sides[s].filter(|side| side.robot == r) else { continue };
                     let root = self.roots[r][side.node];
@@ -252,37 +252,42 @@ impl ContactDynamics {
     fn couple<L: Lane>(
         &self,
         world: &World<'_, L>,
-        n: usize,
+        pairs: &Pairs<'_, L>,
         robots: &mut [L],
         y: [&[Vec3<L>]; 2],
         equations: &mut Equations<'_, L>,
     ) {
-        let none: Mat3<L> = zero();
-        let mu = world.values(self.contacts.mu);
-        for c in 0..n {
-            let (sides, compliance) = &self.pairs[self.contacts.pair(world, c)];
-            for d in 0..c + 1 {
-                let others = &self.pairs[self.contacts.pair(world, d)].0;
-                let mut block = none;
+        let (n, zero) = (pairs.count, L::from_f64(0.0));
+        equations.a[..n * n].fill(kinematics::zero());
+        for r in 0..self.parts.len() {
+            let kept = self.kept(r, robots);
+            let (_, inverse) = kept.branches();
+            for c in 0..n {
                 for s in 0..2 {
-                    for t in 0..2 {
-                        let (Some(side), Some(other)) = (sides[s], others[t]) else { continue };
-                        if side.robot != other.robot {
-                            continue;
+                    let Some(side) = self.pairs[pairs.pair(c)].0[s].filter(|side| side.robot == r) else { continue };
+                    let row = self.row(side, y[s], c);
+                    for d in 0..c + 1 {
+                        for t in 0..2 {
+                            let other = self.pairs[pairs.pair(d)].0[t].filter(|other| other.robot == r);
+                            let Some(other) = other else { continue };
+                            let block = &mut equations.a[c * n + d];
+                            *block = rows::meet(row, self.row(other, y[t], d), inverse, *block);
                         }
-                        let kept = self.kept(side.robot, robots);
-                        let (_, inverse) = kept.branches();
-                        block = rows::meet(self.row(side, y[s], c), self.row(other, y[t], d), inverse, block);
                     }
                 }
-                equations.a[d * n + c] = transpose(block);
-                equations.a[c * n + d] = block;
+            }
+        }
+        let mu = world.values(self.contacts.mu);
+        for c in 0..n {
+            for d in 0..c {
+                equations.a[d * n + c] = transpose(equations.a[c * n + d]);
             }
             let block = equations.a[c * n + c];
-            let soft = L::from_f64(compliance * self.softness::<L>());
+            let soft = L::from_f64(self.pairs[pairs.pair(c)].1 * self.softness::<L>());
             let block = block + diagonal(vec3(soft, soft, soft));
             equations.a[c * n + c] = block;
-            equations.rho[c] = L::from_f64(3.0) / trace(block);
+            // No weight: a contact that is not there is open.
+            equations.rho[c] = L::select(pairs.touches(c), L::from_f64(3.0) / trace(block), zero);
             equations.mu[c] = mu.get(c);
         }
     }
@@ -314,8 +319,6 @@ impl ContactDynamics {
 }
 
 impl Operation for ContactDynamics {
-    const LANES: bool = false;
-
     fn name(&self) -> String {
         "contact dynamics".to_owned()
     }
@@ -359,19 +362,20 @@ impl Operation for ContactDynamics {
             accelerate(&part.tree, world, &part.inputs, &tau, part.pushes.as_ref(), &mut kept, scratch);
         }
         let capacity = self.contacts.capacity;
-        let n = self.contacts.count(world);
+        let pairs = self.contacts.pairs(world);
+        let n = pairs.count;
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
-        self.find(world, n, robots, &mut found, scratch);
+        self.find(world, &pairs, robots, &mut found, scratch);
         let (gaps, velocities) = (world.values(self.contacts.gap), world.values(self.contacts.velocity));
         let bouncing = world.values(self.contacts.restitution);
-        for c in 0..n {
+        for c in 0..pairs.count {
             let approach = dot(found.frames[c].x, velocities.get(c));
             let (bound, _) = self.bound(gaps.get(c), approach, bouncing.get(c));
             found.free[c].x = found.free[c].x + bound;
             found.impulses[c] = zero();
         }
-        self.couple(world, n, robots, [&*found.y[0], &*found.y[1]], &mut equations);
+        self.couple(world, &pairs, robots, [&*found.y[0], &*found.y[1]], &mut equations);
         let Equations { a, matrix, mu, rho, step, best } = equations;
         let problem = Problem { n, a, b: found.free, mu, rho };
         let residual =
@@ -385,7 +389,7 @@ impl Operation for ContactDynamics {
         for (r, part) in self.parts.iter().enumerate() {
             let kept = self.kept(r, robots);
             let change = &mut scratch[..part.tree.dofs.len()];
-            self.collect(world, r, n, [&*found.y[0], &*found.y[1]], found.impulses, change, true);
+            self.collect(&pairs, r, [&*found.y[0], &*found.y[1]], found.impulses, change, true);
             let (l, inverse) = kept.branches();
             factor::solve_down(&part.tree, l, inverse, change);
             let out = world.values(self.out.accelerations[r]);
@@ -401,7 +405,7 @@ impl Operation for ContactDynamics {
         let (memory, mut scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
         let capacity = self.contacts.capacity;
-        let n = self.contacts.count(world);
+        let pairs = self.contacts.pairs(world);
         let found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
         let frame_bars = carve::<Mat3, L>(&mut scratch, capacity);
@@ -410,16 +414,16 @@ impl Operation for ContactDynamics {
         let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
         let halves = carve::<f64, L>(&mut scratch, halves);
         let y = [&*found.y[0], &*found.y[1]];
-        self.couple(world, n, robots, y, &mut equations);
-        self.worth(world, n, robots, &found, halves, w_bars);
-        self.pull_law(world, n, &found, &mut equations, w_bars, frame_bars);
+        self.couple(world, &pairs, robots, y, &mut equations);
+        self.worth(world, &pairs, robots, &found, halves, w_bars);
+        self.pull_law(world, &pairs, &found, &mut equations, w_bars, frame_bars);
         point_bars.fill(zero());
         let mut first = 0;
         for (r, part) in self.parts.iter().enumerate() {
             let (tree, inputs) = (&*part.tree, &part.inputs);
             let half = &mut halves[first..first + tree.dofs.len()];
             first += tree.dofs.len();
-            self.collect(world, r, n, y, w_bars, half, false);
+            self.collect(&pairs, r, y, w_bars, half, false);
             let kept = self.kept(r, robots);
             let (l, inverse) = kept.branches();
             factor::solve_down(tree, l, inverse, half);
@@ -444,10 +448,8 @@ impl Operation for ContactDynamics {
             let mut touching = Touching {
                 pushed,
                 robot: r,
-                n,
-                pairs: &self.pairs,
-                contacts: &self.contacts,
-                world: &*world,
+                sides: &self.pairs,
+                pairs: &pairs,
                 per_step: L::from_f64(1.0 / self.settings.h),
                 found: (found.frames, [&*found.arms[0], &*found.arms[1]], found.impulses),
                 w_bars,
@@ -470,7 +472,7 @@ impl Operation for ContactDynamics {
             }
         }
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
-        for c in 0..n {
+        for c in 0..pairs.count {
             points.add(c, point_bars[c]);
             let (bar,) = frame::pullback(world.get(self.contacts.normal, c), frame_bars[c]);
             normals.add(c, bar);
@@ -483,9 +485,8 @@ impl ContactDynamics {
     #[inline(always)]
     fn collect<L: Lane>(
         &self,
-        world: &World<'_, L>,
+        pairs: &Pairs<'_, L>,
         robot: usize,
-        n: usize,
         y: [&[Vec3<L>]; 2],
         p: &[Vec3<L>],
         out: &mut [L],
@@ -496,8 +497,8 @@ impl ContactDynamics {
             out.fill(L::from_f64(0.0));
             factor = L::from_f64(1.0);
         }
-        for c in 0..n {
-            let sides = &self.pairs[self.contacts.pair(world, c)].0;
+        for c in 0..pairs.count {
+            let sides = &self.pairs[pairs.pair(c)].0;
             for s in 0..2 {
                 let Some(side) = sides[s].filter(|side| side.robot == robot) else { continue };
                 let (way, y) = self.row(side, y[s], c);
@@ -514,14 +515,14 @@ impl ContactDynamics {
     fn worth<L: Lane>(
         &self,
         world: &World<'_, L>,
-        n: usize,
+        pairs: &Pairs<'_, L>,
         robots: &mut [L],
         found: &Found<'_, L>,
         halves: &mut [L],
         worth: &mut [Vec3<L>],
     ) {
         let impulse_bars = world.bars(self.out.impulses);
-        for c in 0..n {
+        for c in 0..pairs.count {
             worth[c] = transpose_times(found.frames[c], impulse_bars.get(c));
         }
         let per_step = L::from_f64(1.0 / self.settings.h);
@@ -536,8 +537,8 @@ impl ContactDynamics {
             let kept = self.kept(r, robots);
             let (l, inverse) = kept.branches();
             factor::solve_up(&part.tree, l, half);
-            for c in 0..n {
-                let sides = &self.pairs[self.contacts.pair(world, c)].0;
+            for c in 0..pairs.count {
+                let sides = &self.pairs[pairs.pair(c)].0;
                 for s in 0..2 {
                     let Some(side) = sides[s].filter(|side| side.robot == r) else { continue };
                     let (way, y) = self.row(side, &*found.y[s], c);
@@ -554,16 +555,16 @@ impl ContactDynamics {
     fn pull_law<L: Lane>(
         &self,
         world: &World<'_, L>,
-        n: usize,
+        pairs: &Pairs<'_, L>,
         found: &Found<'_, L>,
         equations: &mut Equations<'_, L>,
         w_bars: &mut [Vec3<L>],
         frame_bars: &mut [Mat3<L>],
     ) {
-        let contacts = &self.contacts;
+        let (contacts, n) = (&self.contacts, pairs.count);
         let Equations { a, matrix, mu, rho, step, .. } = equations;
         let problem = Problem { n, a, b: found.free, mu, rho };
-        for c in 0..n {
+        for c in 0..pairs.count {
             let law = self.settings.solver.law(&problem, c, found.impulses);
             newton_row(n, c, &law, problem.a, matrix);
             step[c] = w_bars[c];
@@ -575,7 +576,7 @@ impl ContactDynamics {
         let (gaps, velocities) = (world.values(contacts.gap), world.values(contacts.velocity));
         let restitutions = world.values(contacts.restitution);
         let impulse_bars = world.bars(self.out.impulses);
-        for c in 0..n {
+        for c in 0..pairs.count {
             let at = self.settings.solver.law(&problem, c, found.impulses);
             w_bars[c] = -transpose_times(at.by_w, step[c]);
             world.bars(contacts.mu).add(c, -dot(at.by_mu, step[c]));

@@ -5,16 +5,17 @@
 //! - f = max(0, ke d - kd n·v) along n: it never pulls, and there is nothing above the surface,
 //! - -min(μ f, kf |s|) s/|s| with s = v - (n·v) n: sticking like a damper up to Coulomb's limit.
 
+use std::collections::{HashMap, HashSet};
+
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
-use super::place::{At, Place};
-use super::touch::{Contacts, Mixed, Pinned, Touchable, mean};
+use super::contacts::Contacts;
+use super::place::At;
+use super::touchable::{Given, Mixed, Pinned, Surface, Touchable};
 use crate::articulated::bodies::Moving;
 use crate::articulated::kinematics::zero;
 use crate::articulated::push::Pushes;
-use crate::error::Error;
-use crate::force::Inputs;
 
 /// The force on the second shape [N].
 #[kernel]
@@ -41,138 +42,93 @@ fn at_origin<R: Real>(force: Vec3<R>, point: Vec3<R>, x: Vec3<R>) -> (Vec3<R>, V
     (force, cross(point - x, force))
 }
 
-/// Stiffness, damping and friction slope of a pair.
-pub(crate) type Springs<P = Place> = [Mixed<P>; 3];
-
 /// What contacts do to the bodies of one robot, besides what pushes them already.
 struct Pushed {
-    robot: usize,
-    /// Of each body: its place among those that are pushed.
-    place: Vec<Option<usize>>,
     bodies: Moving,
-    /// What pushes them already, at the same places.
+    /// What pushes them already, and at which places.
     before: Option<(Pushes, Vec<usize>)>,
     force: Buffer<Vec3>,
     torque: Buffer<Vec3>,
     len: usize,
 }
 
+/// A body that a shape is fixed to.
+#[derive(Clone, Copy)]
+struct On {
+    /// Among those with bodies that are pushed.
+    robot: usize,
+    body: usize,
+    /// Its place among the bodies of the robot that are pushed.
+    place: usize,
+}
+
 /// Forces of all contacts, as pushes on bodies.
 pub(crate) struct Penalty {
     contacts: Contacts,
-    /// Of pairs: the bodies of both sides, and the springs between them.
-    pairs: Vec<([Option<(usize, usize)>; 2], Springs<At>)>,
+    /// Of pairs: both sides, unless they stand still, and the surface.
+    pairs: Vec<([Option<On>; 2], usize)>,
+    surfaces: Vec<Surface<At>>,
     robots: Vec<Pushed>,
 }
 
+/// By which sign the force on the second shape acts on the shapes.
+const SIGNS: [f64; 2] = [-1.0, 1.0];
+
 impl Penalty {
-    /// Adds it to a program; for each robot, what pushes its bodies now. `moves` says which bodies do.
+    /// Adds it to a program; for each robot, what pushes its bodies now. `robots` says of each body whose node it moves with,
+    /// and what pushes it already.
     pub fn add(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
-        (model, inputs, contacts): (&Touchable, &Inputs, Contacts),
-        bodies: &[Moving],
+        (model, given, contacts): (&Touchable, Given, Contacts),
+        in_node: &[Buffer<Pose>],
         robots: Vec<(Vec<Option<usize>>, Option<Pushes>)>,
-    ) -> Result<Vec<Option<Pushes>>, Error> {
-        let find = |mixed: &Mixed| mixed.find(inputs);
-        let mut pairs = Vec::new();
-        for near in &model.pairs {
-            let body = |shape: usize| match model.shapes[shape].on {
-                Pinned::World | Pinned::Ground(_) => None,
-                Pinned::Body(robot, body) => robots[robot].0[body].map(|_| (robot, body)),
-            };
-            let [ke, kd, kf] = &near.springs;
-            pairs.push((near.shapes.map(body), [find(ke)?, find(kd)?, find(kf)?]));
-        }
-        let mut pushed = Vec::new();
-        let mut out = Vec::new();
+    ) -> Vec<Option<Pushes>> {
+        let body = |shape: usize| match model.shapes[shape].on {
+            Pinned::World | Pinned::Ground(_) => None,
+            Pinned::Body(robot, body) => Some((robot, body)),
+        };
+        let touched: HashSet<(usize, usize)> =
+            model.pairs.iter().flat_map(|near| near.shapes).filter_map(body).collect();
+        let mut places = HashMap::new();
+        let (mut pushed, mut out) = (Vec::new(), Vec::new());
         for (r, (nodes, before)) in robots.into_iter().enumerate() {
-            let touched = |b: usize| pairs.iter().any(|(sides, _)| sides.contains(&Some((r, b))));
-            let known =
-                |b: usize| before.as_ref().is_some_and(|before| before.on.iter().any(|(on, _)| *on == b));
-            let on: Vec<(usize, usize)> = nodes
-                .iter()
-                .enumerate()
-                .filter_map(|(b, node)| node.filter(|_| touched(b) || known(b)).map(|node| (b, node)))
-                .collect();
+            let known: HashSet<usize> = before.iter().flat_map(|before| &before.on).map(|(b, _)| *b).collect();
+            let moves = |(b, node): (usize, &Option<usize>)| {
+                node.filter(|_| touched.contains(&(r, b)) || known.contains(&b)).map(|node| (b, node))
+            };
+            let on: Vec<(usize, usize)> = nodes.iter().enumerate().filter_map(moves).collect();
             if on.is_empty() {
                 out.push(None);
                 continue;
             }
-            let mut place = vec![None; nodes.len()];
-            on.iter().enumerate().for_each(|(i, (b, _))| place[*b] = Some(i));
+            for (place, &(body, _)) in on.iter().enumerate() {
+                places.insert((r, body), On { robot: pushed.len(), body, place });
+            }
             let force = p.computed(&name(&format!("push on robot {r}")), on.len());
             let torque = p.computed(&name(&format!("push torque on robot {r}")), on.len());
             let before = before.map(|before| {
-                let places = before.on.iter().filter_map(|(b, _)| place[*b]).collect();
-                (before, places)
+                let at = before.on.iter().map(|(b, _)| places[&(r, *b)].place).collect();
+                (before, at)
             });
-            pushed.push(Pushed { robot: r, place, bodies: bodies[r], before, force, torque, len: on.len() });
-            out.push(Some((on, force, torque)));
+            pushed.push(Pushed { bodies: given.bodies[r], before, force, torque, len: on.len() });
+            out.push(Some(Pushes { on, force, torque, in_node: in_node[r] }));
         }
-        p.operation(Penalty { contacts, pairs, robots: pushed });
-        let with = |(r, pushes): (usize, Option<_>)| {
-            pushes.map(|(on, force, torque)| Pushes { on, force, torque, in_node: inputs.robots[r].bodies })
-        };
-        Ok(out.into_iter().enumerate().map(with).collect())
+        let side = |shape: usize| body(shape).and_then(|at| places.get(&at).copied());
+        let pairs = model.pairs.iter().map(|near| (near.shapes.map(side), near.surface)).collect();
+        p.operation(Penalty { contacts, pairs, surfaces: given.surfaces, robots: pushed });
+        out
     }
 
-    /// The springs of a pair.
+    /// Stiffness, damping and friction slope of a pair.
     #[inline(always)]
     fn springs<L: Lane>(&self, world: &World<'_, L>, pair: usize) -> [L; 3] {
-        let [ke, kd, kf] = &self.pairs[pair].1;
+        let [ke, kd, kf] = &self.surfaces[self.pairs[pair].1].springs;
         [ke.mean(world), kd.mean(world), kf.mean(world)]
     }
 }
 
-impl<P> Mixed<P> {
-    /// What it is made of.
-    pub fn parts(&self) -> impl Iterator<Item = &P> {
-        let (first, second) = match self {
-            Mixed::One(a) => (a, None),
-            Mixed::Two(a, b) => (a, Some(b)),
-        };
-        std::iter::once(first).chain(second)
-    }
-}
-
-impl Mixed {
-    /// In a program.
-    pub fn find(&self, inputs: &Inputs) -> Result<Mixed<At>, Error> {
-        Ok(match self {
-            Mixed::One(place) => Mixed::One(place.find(inputs)?),
-            Mixed::Two(a, b) => Mixed::Two(a.find(inputs)?, b.find(inputs)?),
-        })
-    }
-}
-
-impl Mixed<At> {
-    /// The number, or the geometric mean of both.
-    #[inline(always)]
-    pub fn mean<L: Lane>(&self, world: &World<'_, L>) -> L {
-        match self {
-            Mixed::One(at) => at.get(world),
-            Mixed::Two(a, b) => mean(a.get(world), b.get(world)),
-        }
-    }
-
-    /// Its pullback.
-    #[inline(always)]
-    pub fn pull_mean<L: Lane>(&self, world: &World<'_, L>, bar: L) {
-        match self {
-            Mixed::One(at) => at.add(world, bar),
-            Mixed::Two(a, b) => {
-                let (a_bar, b_bar) = mean::pullback(a.get(world), b.get(world), bar);
-                a.add(world, a_bar);
-                b.add(world, b_bar);
-            }
-        }
-    }
-}
-
 impl Operation for Penalty {
-    const LANES: bool = false;
-
     fn name(&self) -> String {
         "penalty contact".to_owned()
     }
@@ -184,47 +140,40 @@ impl Operation for Penalty {
                 reads.extend([BufferUse::from(before.force), before.torque.into()]);
             }
         }
-        let springs = self.pairs.iter().flat_map(|(_, springs)| springs).flat_map(Mixed::parts);
+        let springs = self.surfaces.iter().flat_map(|surface| &surface.springs).flat_map(Mixed::parts);
         super::once(reads.into_iter().chain(springs.filter_map(At::reads)))
     }
     fn writes(&self) -> Vec<BufferUse> {
-        let out = |robot: &Pushed| [BufferUse::from(robot.force), robot.torque.into()];
-        self.robots.iter().flat_map(out).collect()
+        self.robots.iter().flat_map(|robot| [BufferUse::from(robot.force), robot.torque.into()]).collect()
     }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
         for robot in &self.robots {
-            let (force, torque) = (world.values(robot.force), world.values(robot.torque));
+            let (forces, torques) = (world.values(robot.force), world.values(robot.torque));
             for i in 0..robot.len {
-                force.set(i, zero());
-                torque.set(i, zero());
+                forces.set(i, zero());
+                torques.set(i, zero());
             }
-            if let Some((before, places)) = &robot.before {
-                for (k, &i) in places.iter().enumerate() {
-                    force.set(i, world.values(before.force).get(k));
-                    torque.set(i, world.values(before.torque).get(k));
-                }
+            let Some((before, places)) = &robot.before else { continue };
+            for (k, &i) in places.iter().enumerate() {
+                forces.set(i, world.values(before.force).get(k));
+                torques.set(i, world.values(before.torque).get(k));
             }
         }
-        for c in 0..self.contacts.count(world) {
-            let contacts = &self.contacts;
-            let pair = contacts.pair(world, c);
+        let (pairs, at) = (self.contacts.pairs(world), self.contacts.values(world));
+        for c in 0..pairs.count {
+            let pair = pairs.pair(c);
             let [ke, kd, kf] = self.springs(world, pair);
-            let (gap, mu) = (world.values(contacts.gap).get(c), world.values(contacts.mu).get(c));
-            let (normal, velocity) =
-                (world.values(contacts.normal).get(c), world.values(contacts.velocity).get(c));
-            let on_second = penalty(gap, normal, velocity, ke, kd, kf, mu);
-            let point = world.values(contacts.point).get(c);
-            for (side, force) in [(0, -on_second), (1, on_second)] {
-                let Some((r, b)) = self.pairs[pair].0[side] else { continue };
-                for robot in self.robots.iter().filter(|robot| robot.robot == r) {
-                    let Some(i) = robot.place[b] else { continue };
-                    let x = world.values(robot.bodies.poses).get(b).position;
-                    let (force, torque) = at_origin(force, point, x);
-                    world.values(robot.force).add(i, force);
-                    world.values(robot.torque).add(i, torque);
-                }
+            let on_second =
+                penalty(at.gap.get(c), at.normal.get(c), at.velocity.get(c), ke, kd, kf, at.mu.get(c));
+            for (side, sign) in self.pairs[pair].0.iter().zip(SIGNS) {
+                let Some(On { robot, body, place }) = *side else { continue };
+                let robot = &self.robots[robot];
+                let x = world.values(robot.bodies.poses).get(body).position;
+                let (force, torque) = at_origin(on_second * L::from_f64(sign), at.point.get(c), x);
+                world.values(robot.force).add(place, force);
+                world.values(robot.torque).add(place, torque);
             }
         }
     }
@@ -238,40 +187,38 @@ impl Operation for Penalty {
                 world.bars(before.torque).add(k, world.bars(robot.torque).get(i));
             }
         }
-        for c in 0..self.contacts.count(world) {
-            let contacts = &self.contacts;
-            let pair = contacts.pair(world, c);
+        let pairs = self.contacts.pairs(world);
+        let (at, bars) = (self.contacts.values(world), self.contacts.bars(world));
+        for c in 0..pairs.count {
+            let pair = pairs.pair(c);
             let [ke, kd, kf] = self.springs(world, pair);
-            let (gap, mu) = (world.values(contacts.gap).get(c), world.values(contacts.mu).get(c));
-            let (normal, velocity) =
-                (world.values(contacts.normal).get(c), world.values(contacts.velocity).get(c));
+            let (gap, normal, velocity, mu) =
+                (at.gap.get(c), at.normal.get(c), at.velocity.get(c), at.mu.get(c));
             let on_second = penalty(gap, normal, velocity, ke, kd, kf, mu);
-            let point = world.values(contacts.point).get(c);
             let mut on_second_bar: Vec3<L> = zero();
-            for (side, force, sign) in [(0, -on_second, -1.0), (1, on_second, 1.0)] {
-                let Some((r, b)) = self.pairs[pair].0[side] else { continue };
-                for robot in self.robots.iter().filter(|robot| robot.robot == r) {
-                    let Some(i) = robot.place[b] else { continue };
-                    let x = world.values(robot.bodies.poses).get(b).position;
-                    let bar = (world.bars(robot.force).get(i), world.bars(robot.torque).get(i));
-                    let (force_bar, point_bar, x_bar) = at_origin::pullback(force, point, x, bar);
-                    on_second_bar = on_second_bar + force_bar * L::from_f64(sign);
-                    world.bars(contacts.point).add(c, point_bar);
-                    let mut pose_bar: Pose<L> = zero();
-                    pose_bar.position = x_bar;
-                    world.bars(robot.bodies.poses).add(b, pose_bar);
-                }
+            for (side, sign) in self.pairs[pair].0.iter().zip(SIGNS) {
+                let Some(On { robot, body, place }) = *side else { continue };
+                let (robot, sign) = (&self.robots[robot], L::from_f64(sign));
+                let x = world.values(robot.bodies.poses).get(body).position;
+                let bar = (world.bars(robot.force).get(place), world.bars(robot.torque).get(place));
+                let (force_bar, point_bar, x_bar) =
+                    at_origin::pullback(on_second * sign, at.point.get(c), x, bar);
+                on_second_bar = on_second_bar + force_bar * sign;
+                bars.point.add(c, point_bar);
+                let mut pose_bar: Pose<L> = zero();
+                pose_bar.position = x_bar;
+                world.bars(robot.bodies.poses).add(body, pose_bar);
             }
             let (gap_bar, normal_bar, velocity_bar, ke_bar, kd_bar, kf_bar, mu_bar) =
                 penalty::pullback(gap, normal, velocity, ke, kd, kf, mu, on_second_bar);
-            world.bars(contacts.gap).add(c, gap_bar);
-            world.bars(contacts.normal).add(c, normal_bar);
-            world.bars(contacts.velocity).add(c, velocity_bar);
-            world.bars(contacts.mu).add(c, mu_bar);
-            let [springs_e, springs_d, springs_f] = &self.pairs[pair].1;
-            springs_e.pull_mean(world, ke_bar);
-            springs_d.pull_mean(world, kd_bar);
-            springs_f.pull_mean(world, kf_bar);
+            bars.gap.add(c, gap_bar);
+            bars.normal.add(c, normal_bar);
+            bars.velocity.add(c, velocity_bar);
+            bars.mu.add(c, mu_bar);
+            let springs = &self.surfaces[self.pairs[pair].1].springs;
+            for (spring, bar) in springs.iter().zip([ke_bar, kd_bar, kf_bar]) {
+                spring.pull_mean(world, bar);
+            }
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The shapes of a model, which of them may touch, and the params of how they do.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use pullback_geometry::{Hull, Kind, Pair};
+use pullback_geometry::{Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::{self, Geometry, Placement};
 use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
 use super::place::Place;
-use super::touch::{Mixed, Near, Pinned, Shape, Touchable};
+use super::solids;
+use super::touchable::{Mixed, Near, Pinned, Shape, Surface as Mixture, Touchable};
 use crate::articulated::Robot;
 use crate::error::Error;
 use crate::names::{Block, Group, Quantity};
@@ -58,7 +59,9 @@ struct Collector<'s> {
     shapes: Vec<Shape>,
     /// Of each shape: the material, friction of its own, and the mass of what it is fixed to.
     materials: Vec<(Option<usize>, Place, f64)>,
-    names: Vec<String>,
+    names: HashSet<String>,
+    /// Are meshes ground, which is where they are, rather than bodies, which are their convex hulls?
+    terrain: bool,
 }
 
 impl Shapes {
@@ -69,7 +72,8 @@ impl Shapes {
             fields: Fields::default(),
             shapes: Vec::new(),
             materials: Vec::new(),
-            names: Vec::new(),
+            names: HashSet::new(),
+            terrain: true,
         };
         if let Some(ground) = &scene.ground {
             all.ground(ground);
@@ -77,6 +81,7 @@ impl Shapes {
         for shape in &scene.shapes {
             all.shape(shape, None, shape.name.clone(), f64::INFINITY)?;
         }
+        all.terrain = false;
         let mut of_robots = Vec::new();
         for (r, robot) in robots.iter().enumerate() {
             let description = robot.description();
@@ -104,24 +109,23 @@ impl Collector<'_> {
         let position = vec3(0.0, 0.0, ground.height);
         let placement = Pose { rotation: identity(), position };
         let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
-        self.shapes.push(Shape { on, placement, kind: Kind::Plane, sizes: Vec::new(), places: Vec::new() });
+        self.shapes.push(Shape { on, placement, kind: Kind::Plane, sizes: Vec::new() });
         self.materials.push((ground.material, Place::Scalar("ground.mu".into(), 0), f64::INFINITY));
-        self.names.push("ground".into());
+        self.names.insert("ground".into());
     }
 
     /// A name that no other shape has.
     fn name(&mut self, name: String) -> String {
         let mut unique = name.clone();
         let mut count = 1;
-        while self.names.contains(&unique) {
+        while !self.names.insert(unique.clone()) {
             count += 1;
             unique = format!("{name}_{count}");
         }
-        self.names.push(unique.clone());
         unique
     }
 
-    /// Adds a shape; false if it is of a kind that touches nothing.
+    /// Adds a shape; false if it touches nothing.
     fn shape(
         &mut self,
         shape: &robot::Shape,
@@ -130,7 +134,8 @@ impl Collector<'_> {
         mass: f64,
     ) -> Result<bool, Error> {
         let name = self.name(name);
-        let Some((kind, sizes, places)) = self.kind(shape, &name)? else { return Ok(false) };
+        let Some((kind, sizes)) = self.kind(&shape.geometry, &name)? else { return Ok(false) };
+        let placement = pose(&shape.placement) * solids::middle(&shape.geometry);
         let on = body.map_or(Pinned::World, |(robot, body)| Pinned::Body(robot, body));
         let mu = match (shape.friction, shape.material) {
             (Some([mu, ..]), _) => {
@@ -140,68 +145,49 @@ impl Collector<'_> {
             (None, Some(material)) => Place::Scalar("materials.mu".into(), material),
             (None, None) => Place::Scalar("contact.mu".into(), 0),
         };
-        self.shapes.push(Shape { on, placement: pose(&shape.placement), kind, sizes, places });
+        self.shapes.push(Shape { on, placement, kind, sizes });
         self.materials.push((shape.material, mu, mass));
         Ok(true)
     }
 
-    /// The kind of a shape, its sizes, and where they come from.
-    fn kind(
-        &mut self,
-        shape: &robot::Shape,
-        name: &str,
-    ) -> Result<Option<(Kind, Vec<f64>, Vec<Place>)>, Error> {
-        let size = |doc: &str| Quantity::new("m", doc).positive();
-        let mut sized = |fields: &[(&str, &[f64], &str)]| {
-            let values: Vec<f64> = fields.iter().flat_map(|(_, values, _)| values.to_vec()).collect();
+    /// The kind of a shape, and where its sizes come from; none if its file was not read.
+    fn kind(&mut self, geometry: &Geometry, name: &str) -> Result<Option<(Kind, Vec<Place>)>, Error> {
+        let mut sized = |fields: &[(&str, &[f64], &str)]| -> Vec<Place> {
             let add = |(field, values, doc): &(&str, &[f64], &str)| {
-                self.fields.add(name, field, values, &size(doc))
+                self.fields.add(name, field, values, &Quantity::new("m", doc).positive())
             };
-            let places = fields.iter().flat_map(add).collect();
-            (values, places)
+            fields.iter().flat_map(add).collect()
         };
         let (radius, half) = ("radius of the shape", "half the length of the shape");
-        Ok(Some(match &shape.geometry {
-            Geometry::Plane => (Kind::Plane, Vec::new(), Vec::new()),
-            Geometry::Sphere { radius: r } => {
-                let (values, places) = sized(&[("radius", &[*r], radius)]);
-                (Kind::Sphere, values, places)
-            }
+        let wrong = |why: String| Error::Shape { name: name.to_owned(), why };
+        Ok(Some(match geometry {
+            Geometry::Plane => (Kind::Plane, Vec::new()),
+            Geometry::Sphere { radius: r } => (Kind::Sphere, sized(&[("radius", &[*r], radius)])),
             Geometry::Capsule { radius: r, half_length } => {
-                let (values, places) =
-                    sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]);
-                (Kind::Capsule, values, places)
+                (Kind::Capsule, sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]))
             }
             Geometry::Cylinder { radius: r, half_length } => {
-                let (values, places) =
-                    sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]);
-                (Kind::Cylinder, values, places)
+                (Kind::Cylinder, sized(&[("radius", &[*r], radius), ("half_length", &[*half_length], half)]))
             }
             Geometry::Box { half_sides } => {
-                let (values, places) = sized(&[("half_sides", half_sides, "half the sides of the shape")]);
-                (Kind::Box, values, places)
+                (Kind::Box, sized(&[("half_sides", half_sides, "half the sides of the shape")]))
             }
             Geometry::Ellipsoid { half_axes } => {
-                let (values, places) = sized(&[("half_axes", half_axes, "half the axes of the shape")]);
-                (Kind::Ellipsoid, values, places)
+                (Kind::Ellipsoid, sized(&[("half_axes", half_axes, "half the axes of the shape")]))
             }
             Geometry::Mesh(mesh) => {
                 let Some(triangles) = &mesh.triangles else { return Ok(None) };
-                let points: Vec<Vec3> = triangles.vertices.iter().map(|[x, y, z]| vec3(*x, *y, *z)).collect();
-                let hull = Hull::new(&points)
-                    .map_err(|error| Error::Shape { name: name.to_owned(), why: error.to_string() })?;
-                let sizes = hull.corners().to_vec();
-                let places = sizes.iter().map(|x| Place::Constant(*x)).collect();
-                (Kind::Hull(Arc::new(hull)), sizes, places)
+                let kind = if self.terrain { solids::surface(triangles) } else { solids::hull(triangles) };
+                (kind.map_err(wrong)?, Vec::new())
             }
-            Geometry::Heights(_) => return Ok(None),
+            Geometry::Heights(heights) => (solids::heights(heights).map_err(wrong)?, Vec::new()),
         }))
     }
 
     /// All pairs that may touch.
     fn finish(self, robots: &[Robot], of_robots: &[(usize, Vec<usize>)], margin: f64) -> Option<Shapes> {
         let contact = self.scene.contact.unwrap_or_default();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut surfaces) = (Vec::new(), Vec::new());
         let world = of_robots.first().map_or(self.shapes.len(), |(first, _)| *first);
         for (r, (first, known)) in of_robots.iter().enumerate() {
             let rules = robots[r].description().touch_rules(contact.self_collision);
@@ -214,9 +200,9 @@ impl Collector<'_> {
                 let others = (0..world)
                     .chain(world..*first)
                     .filter(|&other| moves(&self.shapes[this]) || moves(&self.shapes[other]));
-                pairs.extend(others.filter_map(|other| self.pair(other, this)));
+                pairs.extend(others.filter_map(|other| self.pair(other, this, &mut surfaces)));
                 let own = known[..i].iter().enumerate().filter(|(_, t)| rules.allow(**t, s));
-                pairs.extend(own.filter_map(|(j, _)| self.pair(first + j, this)));
+                pairs.extend(own.filter_map(|(j, _)| self.pair(first + j, this, &mut surfaces)));
             }
         }
         let slots = pairs.iter().map(|near| near.pair.slots()).sum::<usize>();
@@ -224,11 +210,12 @@ impl Collector<'_> {
             return None;
         }
         let params = self.params();
-        let touchable = Touchable { shapes: self.shapes, pairs, margin, capacity: slots.min(MOST_CONTACTS) };
+        let capacity = slots.min(MOST_CONTACTS);
+        let touchable = Touchable { shapes: self.shapes, pairs, surfaces, margin, capacity };
         Some(Shapes { touchable, params })
     }
 
-    fn pair(&self, a: usize, b: usize) -> Option<Near> {
+    fn pair(&self, a: usize, b: usize, surfaces: &mut Vec<Mixture>) -> Option<Near> {
         let pair = Pair::new(&self.shapes[a].kind, &self.shapes[b].kind)?;
         let [(of_a, mu_a, mass_a), (of_b, mu_b, mass_b)] = [&self.materials[a], &self.materials[b]];
         let same = |pair: &&MaterialPair| match (of_a, of_b) {
@@ -256,8 +243,14 @@ impl Collector<'_> {
             _ => Mixed::Two(of(of_a), of(of_b)),
         };
         let springs = ["ke", "kd", "kf"].map(|field| self.spring(field, [a, b], surface.map(|(at, _)| at)));
+        let mixture = Mixture { mu, restitution, springs };
+        let known = surfaces.iter().position(|other| *other == mixture);
+        let surface = known.unwrap_or_else(|| {
+            surfaces.push(mixture);
+            surfaces.len() - 1
+        });
         let softness = 1.0 / mass_a.max(f64::MIN_POSITIVE) + 1.0 / mass_b.max(f64::MIN_POSITIVE);
-        Some(Near { shapes: [a, b], pair, mu, restitution, springs, softness })
+        Some(Near { shapes: [a, b], pair, surface, softness })
     }
 
     fn is_penalty(&self) -> bool {
@@ -271,6 +264,9 @@ impl Collector<'_> {
             "kd" => surface.kd,
             _ => surface.kf,
         };
+        if !self.is_penalty() {
+            return Mixed::One(Place::Constant(0.0));
+        }
         if let Some(at) = said.filter(|at| get(&self.scene.material_pairs[*at].surface).is_some()) {
             return Mixed::One(Place::Scalar(format!("material_pairs.{field}"), at));
         }

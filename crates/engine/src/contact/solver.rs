@@ -36,7 +36,7 @@ pub(crate) struct Problem<'a, L: Lane> {
     /// The relative velocities without impulses; the normal ones from the least that they may be.
     pub b: &'a [Vec3<L>],
     pub mu: &'a [L],
-    /// A weight between impulses and velocities.
+    /// A weight between impulses and velocities; 0 where there is no contact.
     pub rho: &'a [L],
 }
 
@@ -204,7 +204,8 @@ impl Solver {
             let y = (-rate).mul_add(own.x.y.mul_add(more, w.y), p[i].y);
             let z = (-rate).mul_add(own.x.z.mul_add(more, w.z), p[i].z);
             let moved = self.cone.project(vec3(normal, y, z), problem.mu[i]);
-            p[i] = choose::<L>(done, p[i], moved);
+            // Without a weight it is not there.
+            p[i] = choose::<L>(done | problem.rho[i].le(L::from_f64(0.0)), p[i], moved);
         }
     }
 }

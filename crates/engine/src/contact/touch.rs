@@ -3,156 +3,18 @@
 
 use std::sync::Arc;
 
-use pullback_geometry::{Contact, Feature, Kind, Pair};
+use pullback_geometry::{Contact, Feature, Kind};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World, carve};
+use pullback_kernel::program::{
+    BufferUse, Builder, Lane, Memory, Operation, World, carve, lane_of, set_lane_of,
+};
+use pullback_kernel::scalar::Mask;
 use pullback_kernel::{numbers, numbers_mut};
 
-use super::place::{At, Place};
-use crate::articulated::bodies::Moving;
+use super::contacts::{Contacts, Pairs, Views};
+use super::one::{MOST, One};
+use super::touchable::{Given, MOST_SIZES, Near, Pinned, Touchable};
 use crate::articulated::kinematics::{no_motion, zero};
-use crate::error::Error;
-use crate::force::Inputs;
-
-/// What touches, as numbers of a program: contact `c` of a world is there if its pair is not below 0.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contacts {
-    /// The most that there can be.
-    pub capacity: usize,
-    /// The pair of shapes; -1 after the last contact.
-    pub pair: Buffer<f64>,
-    pub point: Buffer<Vec3>,
-    /// From the first shape to the second.
-    pub normal: Buffer<Vec3>,
-    pub gap: Buffer<f64>,
-    /// Of the second shape at the point, seen from the first, before the step [m/s].
-    pub velocity: Buffer<Vec3>,
-    /// Coefficient of friction, and restitution.
-    pub mu: Buffer<f64>,
-    pub restitution: Buffer<f64>,
-}
-
-impl Contacts {
-    pub fn uses(&self) -> Vec<BufferUse> {
-        vec![
-            self.pair.into(),
-            self.point.into(),
-            self.normal.into(),
-            self.gap.into(),
-            self.velocity.into(),
-            self.mu.into(),
-            self.restitution.into(),
-        ]
-    }
-
-    /// How many there are.
-    #[inline(always)]
-    pub fn count<L: Lane>(&self, world: &World<'_, L>) -> usize {
-        let pairs = world.values(self.pair);
-        let mut count = 0;
-        while count < self.capacity && pairs.get(count).value_in(0) >= 0.0 {
-            count += 1;
-        }
-        count
-    }
-
-    /// The pair of a contact.
-    #[inline(always)]
-    pub fn pair<L: Lane>(&self, world: &World<'_, L>, contact: usize) -> usize {
-        world.values(self.pair).get(contact).value_in(0) as usize
-    }
-}
-
-/// What a shape is fixed to.
-#[derive(Clone, Debug)]
-pub(crate) enum Pinned {
-    World,
-    /// The world, at a height.
-    Ground(Place),
-    /// A robot and its body.
-    Body(usize, usize),
-}
-
-/// A shape of the model.
-#[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub on: Pinned,
-    /// In the frame of what it is fixed to.
-    pub placement: Pose,
-    pub kind: Kind,
-    /// As it was built.
-    pub sizes: Vec<f64>,
-    /// Where its sizes come from.
-    pub places: Vec<Place>,
-}
-
-/// A number of a pair: its own, or from both shapes.
-#[derive(Clone, Debug)]
-pub(crate) enum Mixed<P = Place> {
-    One(P),
-    Two(P, P),
-}
-
-/// Two shapes that may touch.
-#[derive(Clone, Debug)]
-pub(crate) struct Near {
-    pub shapes: [usize; 2],
-    pub pair: Pair,
-    pub mu: Mixed,
-    pub restitution: Mixed,
-    /// Stiffness, damping and friction slope, for a penalty.
-    pub springs: [Mixed; 3],
-    /// The sum of the inverse masses of what they are fixed to [1/kg].
-    pub softness: f64,
-}
-
-/// What it works with: all of the model, fixed.
-#[derive(Debug)]
-pub(crate) struct Touchable {
-    pub shapes: Vec<Shape>,
-    pub pairs: Vec<Near>,
-    /// How near shapes are looked at [m].
-    pub margin: f64,
-    pub capacity: usize,
-}
-
-/// What it reads.
-#[derive(Clone, Debug)]
-pub(crate) struct Given {
-    /// Of each robot.
-    pub bodies: Vec<Moving>,
-    /// The sizes of all shapes, one after the other.
-    pub sizes: Vec<At>,
-    /// Of the ground, if there is one.
-    pub height: Option<At>,
-    /// Friction and restitution of each pair.
-    pub surfaces: Vec<[Mixed<At>; 2]>,
-}
-
-impl Given {
-    /// The numbers of a program that a model's shapes are made of.
-    pub fn new(model: &Touchable, inputs: &Inputs, bodies: Vec<Moving>) -> Result<Given, Error> {
-        let places = model.shapes.iter().flat_map(|shape| &shape.places);
-        let sizes = places.map(|place| place.find(inputs)).collect::<Result<_, _>>()?;
-        let mut height = None;
-        for shape in &model.shapes {
-            if let Pinned::Ground(place) = &shape.on {
-                height = Some(place.find(inputs)?);
-            }
-        }
-        let of = |near: &Near| Ok([near.mu.find(inputs)?, near.restitution.find(inputs)?]);
-        let surfaces = model.pairs.iter().map(of).collect::<Result<_, Error>>()?;
-        Ok(Given { bodies, sizes, height, surfaces })
-    }
-
-    /// All buffers of params, each once.
-    fn reads(&self) -> Vec<BufferUse> {
-        let surfaces = self.surfaces.iter().flatten().flat_map(Mixed::parts);
-        let params = self.sizes.iter().chain(&self.height).chain(surfaces).filter_map(At::reads);
-        let bodies = self.bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
-        super::once(bodies.chain(params))
-    }
-}
 
 /// Finds contacts.
 pub(crate) struct Touch {
@@ -175,18 +37,6 @@ fn relative_velocity<R: Real>(a: (Vec3<R>, Motion<R>), b: (Vec3<R>, Motion<R>), 
     of_b - of_a
 }
 
-/// Friction between two materials: √(μ_a μ_b); and likewise stiffness and damping.
-#[kernel]
-pub(crate) fn mean<R: Real>(a: R, b: R) -> R {
-    sqrt(a * b)
-}
-
-/// Restitution between two materials: the larger one.
-#[kernel]
-fn mixed_restitution<R: Real>(a: R, b: R) -> R {
-    max(a, b)
-}
-
 /// What the forward pass leaves.
 struct Kept<'a, L: Lane> {
     poses: &'a mut [Pose<L>],
@@ -194,16 +44,10 @@ struct Kept<'a, L: Lane> {
     features: &'a mut [L],
 }
 
-impl<'a, L: Lane> Kept<'a, L> {
-    #[inline(always)]
-    fn carve(shapes: usize, sizes: usize, capacity: usize, mut memory: &'a mut [L]) -> Self {
-        let memory = &mut memory;
-        Kept {
-            poses: carve::<Pose, L>(memory, shapes),
-            sizes: carve::<f64, L>(memory, sizes),
-            features: carve::<f64, L>(memory, capacity * FEATURE),
-        }
-    }
+/// What the forward pass works with: of each shape a radius that holds it, of each pair of surfaces friction and restitution.
+struct Working<'a, L: Lane> {
+    reach: &'a mut [L],
+    surfaces: &'a mut [L],
 }
 
 impl Touch {
@@ -214,31 +58,84 @@ impl Touch {
         model: &Arc<Touchable>,
         given: Given,
     ) -> Contacts {
-        let capacity = model.capacity;
-        let contacts = Contacts {
-            capacity,
-            pair: p.computed(&name("pairs of contacts"), capacity),
-            point: p.computed(&name("points of contacts"), capacity),
-            normal: p.computed(&name("normals of contacts"), capacity),
-            gap: p.computed(&name("gaps of contacts"), capacity),
-            velocity: p.computed(&name("velocities of contacts"), capacity),
-            mu: p.computed(&name("friction of contacts"), capacity),
-            restitution: p.computed(&name("restitution of contacts"), capacity),
-        };
+        let contacts = Contacts::new(p, name, model.capacity);
         let mut starts = vec![0];
         for shape in &model.shapes {
-            starts.push(starts[starts.len() - 1] + shape.kind.sizes());
+            starts.push(starts[starts.len() - 1] + shape.sizes.len());
         }
-        let numbers = model.shapes.len() * Pose::<f64>::LEN + starts[model.shapes.len()] + capacity * FEATURE;
+        let shapes = model.shapes.len();
+        let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + model.capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);
         p.operation(Touch { model: model.clone(), given, starts, contacts, memory });
         contacts
     }
 
     #[inline(always)]
-    fn kept<'a, L: Lane>(&self, memory: &'a mut [L]) -> Kept<'a, L> {
-        let shapes = self.model.shapes.len();
-        Kept::carve(shapes, self.starts[shapes], self.contacts.capacity, memory)
+    fn kept<'a, L: Lane>(&self, mut memory: &'a mut [L]) -> Kept<'a, L> {
+        let (memory, shapes) = (&mut memory, self.model.shapes.len());
+        Kept {
+            poses: carve::<Pose, L>(memory, shapes),
+            sizes: carve::<f64, L>(memory, self.starts[shapes]),
+            features: carve::<f64, L>(memory, self.contacts.capacity * FEATURE),
+        }
+    }
+
+    #[inline(always)]
+    fn sizes<'a, L: Lane>(&self, shape: usize, sizes: &'a [L]) -> &'a [L] {
+        &sizes[self.starts[shape]..self.starts[shape + 1]]
+    }
+
+    /// Sizes and poses of all shapes.
+    #[inline(always)]
+    fn place<L: Lane>(&self, world: &World<'_, L>, kept: &mut Kept<'_, L>) {
+        for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
+            *size = at.get(world);
+        }
+        for (pose, shape) in kept.poses.iter_mut().zip(&self.model.shapes) {
+            *pose = constant_pose(&shape.placement);
+            match (&shape.on, &self.given.height) {
+                (Pinned::Ground(_), Some(height)) => pose.position.z = height.get(world),
+                (Pinned::World | Pinned::Ground(_), _) => {}
+                (Pinned::Body(r, b), _) => *pose = world.values(self.given.bodies[*r].poses).get(*b) * *pose,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn working<'a, L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        sizes: &[L],
+        mut scratch: &'a mut [L],
+    ) -> Working<'a, L> {
+        let working = Working {
+            reach: carve::<f64, L>(&mut scratch, self.model.shapes.len()),
+            surfaces: carve::<f64, L>(&mut scratch, 2 * self.given.surfaces.len()),
+        };
+        for (s, (reach, shape)) in working.reach.iter_mut().zip(&self.model.shapes).enumerate() {
+            *reach = L::from_f64(farthest(&shape.kind, self.sizes(s, sizes)));
+        }
+        for (numbers, surface) in working.surfaces.chunks_exact_mut(2).zip(&self.given.surfaces) {
+            numbers[0] = surface.mu.mean(world);
+            numbers[1] = surface.restitution.larger(world);
+        }
+        working
+    }
+
+    /// Are two shapes near each other in any world, as far as balls around them say?
+    #[inline(always)]
+    fn near<L: Lane>(&self, near: &Near, poses: &[Pose<L>], reach: &[L]) -> bool {
+        let [a, b] = near.shapes;
+        let (at, bt, margin) = (&poses[a], &poses[b], L::from_f64(self.model.margin));
+        let between = bt.position - at.position;
+        match (&self.model.shapes[a].kind, &self.model.shapes[b].kind) {
+            (Kind::Plane, _) => dot(at.rotation.z, between).lt(reach[b] + margin).any(),
+            (_, Kind::Plane) => (-dot(bt.rotation.z, between)).lt(reach[a] + margin).any(),
+            _ => {
+                let within = reach[a] + reach[b] + margin;
+                dot(between, between).lt(within * within).any()
+            }
+        }
     }
 
     /// Where a body is and how it moves.
@@ -252,106 +149,58 @@ impl Touch {
             }
         }
     }
-
-    /// Writes one contact.
-    #[inline(always)]
-    fn write<L: Lane>(&self, world: &World<'_, L>, c: usize, pair: usize, contact: Contact<L>) {
-        let out = &self.contacts;
-        let [a, b] = self.model.pairs[pair].shapes;
-        let [mu, restitution] = &self.given.surfaces[pair];
-        world.values(out.pair).set(c, L::from_f64(pair as f64));
-        world.values(out.point).set(c, contact.point);
-        world.values(out.normal).set(c, contact.normal);
-        world.values(out.gap).set(c, contact.gap);
-        let velocity = relative_velocity(self.body(world, a), self.body(world, b), contact.point);
-        world.values(out.velocity).set(c, velocity);
-        world.values(out.mu).set(c, mu.mean(world));
-        let restitution = match restitution {
-            Mixed::One(restitution) => restitution.get(world),
-            Mixed::Two(a, b) => mixed_restitution(a.get(world), b.get(world)),
-        };
-        world.values(out.restitution).set(c, restitution);
-    }
-
-    /// A contact that is not there: nothing, and the cotangents of nothing.
-    #[inline(always)]
-    fn clear<L: Lane>(&self, world: &World<'_, L>, c: usize) {
-        let (out, none) = (&self.contacts, L::from_f64(0.0));
-        world.values(out.pair).set(c, L::from_f64(-1.0));
-        world.values(out.point).set(c, zero());
-        world.values(out.normal).set(c, zero());
-        world.values(out.gap).set(c, none);
-        world.values(out.velocity).set(c, zero());
-        world.values(out.mu).set(c, none);
-        world.values(out.restitution).set(c, none);
-    }
-
-    /// The sizes of a shape, to decide by. Those of a large surface are as it was built: its contacts still follow the params.
-    fn sizes_of<'a, L: Lane>(&'a self, shape: usize, kept: &Kept<'_, L>, room: &'a mut [f64]) -> &'a [f64] {
-        let sizes = self.sizes(shape, kept.sizes);
-        if sizes.len() > room.len() {
-            return &self.model.shapes[shape].sizes;
-        }
-        for (to, from) in room.iter_mut().zip(sizes) {
-            *to = from.value_in(0);
-        }
-        &room[..sizes.len()]
-    }
-
-    /// Features that are near.
-    fn detect<L: Lane>(&self, pair: usize, kept: &Kept<'_, L>, features: &mut [Feature; MOST]) -> usize {
-        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[pair];
-        let (mut of_a, mut of_b) = ([0.0; ROOM], [0.0; ROOM]);
-        let (of_a, of_b) = (self.sizes_of(*a, kept, &mut of_a), self.sizes_of(*b, kept, &mut of_b));
-        let (at, bt) = (plain(&kept.poses[*a]), plain(&kept.poses[*b]));
-        if !self.near((*a, &at, of_a), (*b, &bt, of_b)) {
-            return 0;
-        }
-        if pair.fixed() {
-            let slots = pair.slots().min(MOST);
-            for (slot, feature) in features[..slots].iter_mut().enumerate() {
-                *feature = Feature(slot as u32, 0);
-            }
-            return slots;
-        }
-        pair.detect((&at, of_a), (&bt, of_b), self.model.margin, features)
-    }
-
-    /// Are two shapes near each other, as far as balls around them say?
-    fn near(&self, (a, at, of_a): (usize, &Pose, &[f64]), (b, bt, of_b): (usize, &Pose, &[f64])) -> bool {
-        let (a, b) = (&self.model.shapes[a].kind, &self.model.shapes[b].kind);
-        let between = bt.position - at.position;
-        let gap = match (a, b) {
-            (Kind::Plane, _) => dot(at.rotation.z, between) - b.bounding_radius(of_b),
-            (_, Kind::Plane) => -dot(bt.rotation.z, between) - a.bounding_radius(of_a),
-            _ => length(between) - a.bounding_radius(of_a) - b.bounding_radius(of_b),
-        };
-        gap < self.model.margin
-    }
-
-    #[inline(always)]
-    fn sizes<'a, L: Lane>(&self, shape: usize, sizes: &'a [L]) -> &'a [L] {
-        &sizes[self.starts[shape]..self.starts[shape + 1]]
-    }
 }
 
-/// The most contacts of a pair, and the most sizes that are copied to decide by.
-const MOST: usize = 16;
-const ROOM: usize = 768;
-
-/// The pose in double precision.
-fn plain<L: Lane>(pose: &Pose<L>) -> Pose {
-    let mut out: Pose = zero();
-    for (to, from) in numbers_mut::<Pose, f64>(&mut out).iter_mut().zip(numbers::<Pose, L>(pose)) {
-        *to = from.value_in(0);
+/// The largest radius of a shape in any world [m].
+#[inline(always)]
+fn farthest<L: Lane>(kind: &Kind, sizes: &[L]) -> f64 {
+    let mut most: f64 = 0.0;
+    for lane in 0..L::WIDTH {
+        let mut plain = [0.0; MOST_SIZES];
+        for (to, from) in plain.iter_mut().zip(sizes) {
+            *to = from.value_in(lane);
+        }
+        most = most.max(kind.bounding_radius(&plain[..sizes.len()]));
+        if sizes.is_empty() {
+            break;
+        }
     }
-    out
+    most
+}
+
+/// Contacts on their way out.
+struct Writer<'a, 'w, L: Lane> {
+    touch: &'a Touch,
+    world: &'a World<'w, L>,
+    surfaces: &'a [L],
+    out: Views<'w, L>,
+    pairs: Pairs<'w, L>,
+}
+
+impl<L: Lane> Writer<'_, '_, L> {
+    /// One more place, with contacts of a pair in some worlds.
+    #[inline(always)]
+    fn push(&mut self, k: usize, contact: Contact<L>, touches: L::Mask) -> bool {
+        let (c, capacity) = (self.pairs.count, self.touch.contacts.capacity);
+        if c == capacity {
+            // More than there is room for: no number, which the step reports.
+            self.out.gap.set(c - 1, L::from_f64(f64::NAN));
+            return false;
+        }
+        let Near { shapes: [a, b], surface, .. } = self.touch.model.pairs[k];
+        self.pairs.push(k, touches);
+        self.out.point.set(c, contact.point);
+        self.out.normal.set(c, contact.normal);
+        self.out.gap.set(c, contact.gap);
+        let (of_a, of_b) = (self.touch.body(self.world, a), self.touch.body(self.world, b));
+        self.out.velocity.set(c, relative_velocity(of_a, of_b, contact.point));
+        self.out.mu.set(c, self.surfaces[2 * surface]);
+        self.out.restitution.set(c, self.surfaces[2 * surface + 1]);
+        true
+    }
 }
 
 impl Operation for Touch {
-    /// What touches is decided by values.
-    const LANES: bool = false;
-
     fn name(&self) -> String {
         "contacts".to_owned()
     }
@@ -366,61 +215,68 @@ impl Operation for Touch {
     }
     fn scratch(&self) -> usize {
         let shapes = self.model.shapes.len();
-        shapes * Pose::<f64>::LEN + self.starts[shapes]
+        let forward = shapes + 2 * self.given.surfaces.len();
+        forward.max(shapes * Pose::<f64>::LEN + self.starts[shapes])
     }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
-        let memory = std::mem::take(&mut world.memory);
-        let kept = self.kept(memory);
-        for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
-            *size = at.get(world);
-        }
-        for (pose, shape) in kept.poses.iter_mut().zip(&self.model.shapes) {
-            *pose = constant_pose(&shape.placement);
-            match (&shape.on, &self.given.height) {
-                (Pinned::Ground(_), Some(height)) => pose.position.z = height.get(world),
-                (Pinned::World | Pinned::Ground(_), _) => {}
-                (Pinned::Body(r, b), _) => *pose = world.values(self.given.bodies[*r].poses).get(*b) * *pose,
+        let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let mut kept = self.kept(memory);
+        self.place(world, &mut kept);
+        let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
+        let (out, pairs) =
+            (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
+        let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
+        let margin = L::from_f64(self.model.margin);
+        for (k, near) in self.model.pairs.iter().enumerate() {
+            if !self.near(near, kept.poses, reach) {
+                continue;
+            }
+            let [a, b] = near.shapes;
+            if !near.pair.is_simple() {
+                let mut places = Places::new(margin);
+                self.find(near, &kept, &mut places);
+                for i in 0..places.count {
+                    let (c, contact) = (writer.pairs.count, places.contacts[i]);
+                    if writer.push(k, contact, contact.gap.lt(margin)) {
+                        kept.features[c * FEATURE..(c + 1) * FEATURE].copy_from_slice(&places.features[i]);
+                    }
+                }
+                continue;
+            }
+            let (of_a, of_b) = (self.sizes(a, kept.sizes), self.sizes(b, kept.sizes));
+            for slot in 0..near.pair.slots() {
+                let contact =
+                    near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
+                let (c, touches) = (writer.pairs.count, contact.gap.lt(margin));
+                if touches.any() && writer.push(k, contact, touches) {
+                    kept.features[c * FEATURE] = L::from_f64(slot as f64);
+                }
             }
         }
-        let mut c = 0;
-        for k in 0..self.model.pairs.len() {
-            let mut features = [Feature::default(); MOST];
-            let count = self.detect(k, &kept, &mut features);
-            for feature in &features[..count] {
-                let contact = self.contact(k, *feature, &kept);
-                if contact.gap.value_in(0) >= self.model.margin {
-                    continue;
-                }
-                if c == self.contacts.capacity {
-                    // More than there is room for: no number, which the step reports.
-                    world.values(self.contacts.gap).set(c - 1, L::from_f64(f64::NAN));
-                    continue;
-                }
-                keep(&mut kept.features[c * FEATURE..], *feature);
-                self.write(world, c, k, contact);
-                c += 1;
-            }
-        }
-        for c in c..self.contacts.capacity {
-            self.clear(world, c);
-        }
+        writer.pairs.end(self.contacts.capacity);
     }
 
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
-        let (kept, n) = (self.kept(memory), self.contacts.count(world));
+        let (kept, pairs) = (self.kept(memory), self.contacts.pairs(world));
+        let (values, bars) = (self.contacts.values(world), self.contacts.bars(world));
         let mut rest = scratch;
         let pose_bars = carve::<Pose, L>(&mut rest, self.model.shapes.len());
         let size_bars = carve::<f64, L>(&mut rest, kept.sizes.len());
         pose_bars.fill(zero());
         size_bars.fill(L::from_f64(0.0));
-        for c in 0..n {
-            let k = self.contacts.pair(world, c);
-            let bar = self.pull_contact(world, c, k);
-            self.pull_shapes(k, c, &kept, bar, (pose_bars, size_bars));
+        for c in 0..pairs.count {
+            let near = &self.model.pairs[pairs.pair(c)];
+            let bar = self.pull_contact(world, c, near, (&values, &bars));
+            let feature = &kept.features[c * FEATURE..(c + 1) * FEATURE];
+            if near.pair.is_simple() {
+                self.pull_simple(near, feature[0].value_in(0) as usize, &kept, &bar, (pose_bars, size_bars));
+            } else {
+                self.pull_found(near, feature, (&pairs, c), &kept, &bar, (pose_bars, size_bars));
+            }
         }
         for (bar, at) in size_bars.iter().zip(&self.given.sizes) {
             at.add(world, *bar);
@@ -452,28 +308,64 @@ fn constant_pose<L: Lane>(pose: &Pose) -> Pose<L> {
     out
 }
 
-impl Touch {
+/// Contacts of a pair in all worlds: those of each world from the first place on.
+struct Places<L: Lane> {
+    contacts: [Contact<L>; MOST],
+    features: [[L; FEATURE]; MOST],
+    count: usize,
+}
+
+impl<L: Lane> Places<L> {
+    /// None: the gap is no smaller than the margin.
     #[inline(always)]
-    fn contact<L: Lane>(&self, k: usize, feature: Feature, kept: &Kept<'_, L>) -> Contact<L> {
-        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
-        let of_a = (&kept.poses[*a], self.sizes(*a, kept.sizes));
-        let of_b = (&kept.poses[*b], self.sizes(*b, kept.sizes));
-        pair.contact(feature, of_a, of_b)
+    fn new(margin: L) -> Self {
+        let mut none: Contact<L> = zero();
+        none.gap = margin;
+        Places { contacts: [none; MOST], features: [[L::from_f64(0.0); FEATURE]; MOST], count: 0 }
+    }
+}
+
+impl Touch {
+    /// Contacts of a pair, world by world. It is not inlined: what it runs has instructions of its own.
+    #[inline(never)]
+    fn find<L: Lane>(&self, near: &Near, kept: &Kept<'_, L>, places: &mut Places<L>) {
+        for lane in 0..L::WIDTH {
+            let one = self.one(near, kept, lane);
+            let mut features = [Feature::default(); MOST];
+            let detected = one.detect(&near.pair, self.model.margin, &mut features);
+            let mut count = 0;
+            for &feature in &features[..detected] {
+                let contact = one.contact(&near.pair, feature);
+                let touches = contact.gap.value_in(0) < self.model.margin;
+                if touches {
+                    set_lane_of::<Contact, L>(&mut places.contacts[count], lane, &contact);
+                    keep(&mut places.features[count], lane, feature);
+                    count += 1;
+                }
+            }
+            places.count = places.count.max(count);
+        }
     }
 
-    /// The cotangents of a contact's geometry; those of velocities and materials go where they belong.
+    fn one<L: Lane>(&self, near: &Near, kept: &Kept<'_, L>, lane: usize) -> One<L::Element> {
+        let poses = near.shapes.map(|shape| &kept.poses[shape]);
+        One::new(poses, near.shapes.map(|shape| self.sizes(shape, kept.sizes)), lane)
+    }
+
+    /// The cotangents of a contact's geometry; those of velocities and surfaces go where they belong.
     #[inline(always)]
-    fn pull_contact<L: Lane>(&self, world: &World<'_, L>, c: usize, k: usize) -> Contact<L> {
-        let out = &self.contacts;
-        let [a, b] = self.model.pairs[k].shapes;
-        let mut bar = Contact {
-            point: world.bars(out.point).get(c),
-            normal: world.bars(out.normal).get(c),
-            gap: world.bars(out.gap).get(c),
-        };
-        let (of_a, of_b, point) = (self.body(world, a), self.body(world, b), world.values(out.point).get(c));
+    fn pull_contact<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        c: usize,
+        near: &Near,
+        (values, bars): (&Views<'_, L>, &Views<'_, L>),
+    ) -> Contact<L> {
+        let [a, b] = near.shapes;
+        let mut bar = Contact { point: bars.point.get(c), normal: bars.normal.get(c), gap: bars.gap.get(c) };
+        let (of_a, of_b, point) = (self.body(world, a), self.body(world, b), values.point.get(c));
         let (bar_a, bar_b, point_bar) =
-            relative_velocity::pullback(of_a, of_b, point, world.bars(out.velocity).get(c));
+            relative_velocity::pullback(of_a, of_b, point, bars.velocity.get(c));
         bar.point = bar.point + point_bar;
         for (shape, (position_bar, motion_bar)) in [(a, bar_a), (b, bar_b)] {
             if let Pinned::Body(r, body) = self.model.shapes[shape].on {
@@ -484,55 +376,70 @@ impl Touch {
                 world.bars(moving.motions).add(body, motion_bar);
             }
         }
-        let [mu, restitution] = &self.given.surfaces[k];
-        let (mu_bar, restitution_bar) = (world.bars(out.mu).get(c), world.bars(out.restitution).get(c));
-        mu.pull_mean(world, mu_bar);
-        match restitution {
-            Mixed::One(restitution) => restitution.add(world, restitution_bar),
-            Mixed::Two(a, b) => {
-                let (a_bar, b_bar) = mixed_restitution::pullback(a.get(world), b.get(world), restitution_bar);
-                a.add(world, a_bar);
-                b.add(world, b_bar);
-            }
-        }
+        let surface = &self.given.surfaces[near.surface];
+        surface.mu.pull_mean(world, bars.mu.get(c));
+        surface.restitution.pull_larger(world, bars.restitution.get(c));
         bar
     }
 
     /// From the cotangents of a contact's geometry to those of its two shapes.
     #[inline(always)]
-    fn pull_shapes<L: Lane>(
+    fn pull_simple<L: Lane>(
         &self,
-        k: usize,
-        c: usize,
+        near: &Near,
+        slot: usize,
         kept: &Kept<'_, L>,
-        bar: Contact<L>,
+        bar: &Contact<L>,
         (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
     ) {
-        let Near { shapes: [a, b], pair, .. } = &self.model.pairs[k];
-        let (a, b) = (*a, *b);
-        let feature = feature(&kept.features[c * FEATURE..(c + 1) * FEATURE]);
+        let [a, b] = near.shapes;
         let (mut a_bar, mut b_bar) = (pose_bars[a], pose_bars[b]);
         let ends = [self.starts[a], self.starts[a + 1], self.starts[b], self.starts[b + 1]];
         let (of_a, of_b) = two(size_bars, ends);
         let at = (&kept.poses[a], self.sizes(a, kept.sizes));
         let bt = (&kept.poses[b], self.sizes(b, kept.sizes));
-        pair.pullback(feature, at, bt, &bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
+        near.pair.simple_pullback(slot, at, bt, bar, (&mut a_bar, of_a), (&mut b_bar, of_b));
         (pose_bars[a], pose_bars[b]) = (a_bar, b_bar);
+    }
+
+    /// The same, world by world.
+    #[inline(never)]
+    fn pull_found<L: Lane>(
+        &self,
+        near: &Near,
+        features: &[L],
+        (pairs, c): (&Pairs<'_, L>, usize),
+        kept: &Kept<'_, L>,
+        bar: &Contact<L>,
+        (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
+    ) {
+        for lane in (0..L::WIDTH).filter(|&lane| pairs.touches_in(c, lane)) {
+            let (one, bar) = (self.one(near, kept, lane), lane_of::<Contact, L>(bar, lane));
+            let bars = one.pullback(&near.pair, feature(features, lane), &bar);
+            for (i, &shape) in near.shapes.iter().enumerate() {
+                let to = numbers_mut::<Pose, L>(&mut pose_bars[shape]).iter_mut();
+                for (to, from) in to.zip(numbers::<Pose, L::Element>(&bars.poses[i])) {
+                    to.set_lane(lane, to.lane(lane) + *from);
+                }
+                let sizes = &mut size_bars[self.starts[shape]..self.starts[shape + 1]];
+                for (to, from) in sizes.iter_mut().zip(&bars.sizes[i]) {
+                    to.set_lane(lane, to.lane(lane) + *from);
+                }
+            }
+        }
     }
 }
 
 /// Keeps a feature as numbers that single precision holds.
-#[inline(always)]
-fn keep<L: Lane>(numbers: &mut [L], feature: Feature) {
+fn keep<L: Lane>(numbers: &mut [L; FEATURE], lane: usize, feature: Feature) {
     let parts = [feature.0 & 0xffff, feature.0 >> 16, feature.1 & 0xffff, feature.1 >> 16];
     for (number, part) in numbers.iter_mut().zip(parts) {
-        *number = L::from_f64(f64::from(part));
+        number.set_lane(lane, L::Element::from_f64(f64::from(part)));
     }
 }
 
-#[inline(always)]
-fn feature<L: Lane>(numbers: &[L]) -> Feature {
-    let part = |i: usize| numbers[i].value_in(0) as u32;
+fn feature<L: Lane>(numbers: &[L], lane: usize) -> Feature {
+    let part = |i: usize| numbers[i].value_in(lane) as u32;
     Feature(part(0) | part(1) << 16, part(2) | part(3) << 16)
 }
 

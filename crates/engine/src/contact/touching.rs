@@ -1,10 +1,10 @@
 //! Impulses of contacts as forces from outside, in the pullback of inverse dynamics.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{Lane, World};
+use pullback_kernel::program::Lane;
 
 use super::rows::{SIGNS, Sides, force_at, velocity_at};
-use super::touch::Contacts;
+use super::contacts::Pairs;
 use crate::articulated::push::Pushed;
 use crate::articulated::rnea_pullback::{Carried, Outside};
 
@@ -13,10 +13,9 @@ use crate::articulated::rnea_pullback::{Carried, Outside};
 pub(crate) struct Touching<'a, L: Lane> {
     pub pushed: Option<Pushed<'a, L>>,
     pub robot: usize,
-    pub n: usize,
-    pub pairs: &'a [(Sides, f64)],
-    pub contacts: &'a Contacts,
-    pub world: &'a World<'a, L>,
+    /// What pairs are fixed to.
+    pub sides: &'a [(Sides, f64)],
+    pub pairs: &'a Pairs<'a, L>,
     /// 1 / h
     pub per_step: L,
     /// Frames, arms and impulses.
@@ -41,8 +40,8 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
         self.pushed.act(poses, w, force, stays);
         self.forces.fill(crate::articulated::kinematics::zero());
         let (frames, arms, impulses) = self.found;
-        for c in 0..self.n {
-            let sides = &self.pairs[self.contacts.pair(self.world, c)].0;
+        for c in 0..self.pairs.count {
+            let sides = &self.sides[self.pairs.pair(c)].0;
             for s in 0..2 {
                 let Some(side) = sides[s].filter(|side| side.robot == self.robot) else { continue };
                 let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));

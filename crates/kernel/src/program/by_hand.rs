@@ -221,6 +221,24 @@ pub fn carve<'a, T: Value, L: Real>(numbers: &mut &'a mut [L], count: usize) -> 
     unsafe { std::slice::from_raw_parts_mut(front.as_mut_ptr().cast(), count) }
 }
 
+/// What lane `i` holds of a value.
+#[inline(always)]
+pub fn lane_of<T: Value, L: Lane>(value: &With<T, L>, i: usize) -> With<T, L::Element> {
+    let mut out = <With<T, L::Element> as crate::scalar::Local<L::Element>>::zero();
+    for (to, from) in numbers_mut::<T, L::Element>(&mut out).iter_mut().zip(numbers::<T, L>(value)) {
+        *to = from.lane(i);
+    }
+    out
+}
+
+/// Sets what lane `i` holds of a value.
+#[inline(always)]
+pub fn set_lane_of<T: Value, L: Lane>(value: &mut With<T, L>, i: usize, part: &With<T, L::Element>) {
+    for (to, from) in numbers_mut::<T, L>(value).iter_mut().zip(numbers::<T, L::Element>(part)) {
+        to.set_lane(i, *from);
+    }
+}
+
 /// # Safety
 /// Value `i` of the layout lies in the array.
 pub(crate) unsafe fn read<T: Value, S: Real>(

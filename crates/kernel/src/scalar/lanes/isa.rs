@@ -218,7 +218,7 @@ macro_rules! dispatch_one {
         }
     )*};
 }
-dispatch_one!(Dual<f64>);
+dispatch_one!(Dual<f32>, Dual<f64>);
 
 #[cfg(test)]
 mod tests {

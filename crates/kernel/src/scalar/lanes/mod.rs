@@ -26,7 +26,7 @@ use super::{Dual, Mask, Real};
 /// The type has the size and layout of `[Self::Element; WIDTH]`.
 pub unsafe trait Lane: Real {
     /// What one lane holds.
-    type Element: Real + Default;
+    type Element: Dispatch + Default;
     /// How many lanes.
     const WIDTH: usize;
 
@@ -60,6 +60,14 @@ pub unsafe trait Lane: Real {
 
     /// The number in lane `i < WIDTH`.
     fn lane(self, i: usize) -> Self::Element;
+
+    /// Sets the number in lane `i < WIDTH`.
+    #[inline(always)]
+    fn set_lane(&mut self, i: usize, number: Self::Element) {
+        assert!(i < Self::WIDTH, "a lane that is not there");
+        // SAFETY: the type has the layout of `WIDTH` numbers, and `i` is below that.
+        unsafe { std::ptr::from_mut(self).cast::<Self::Element>().add(i).write(number) }
+    }
 
     /// The same in double precision and without a tangent, to decide by.
     fn value_in(self, i: usize) -> f64;

@@ -36,7 +36,7 @@ macro_rules! bit_loops {
 }
 
 // SAFETY: it is the array that `Register` asks for, and a wider one does not compile.
-unsafe impl<S: Float, const N: usize> Register for [S; N] {
+unsafe impl<S: Float + super::Dispatch, const N: usize> Register for [S; N] {
     type Float = S;
     type Bits = [bool; N];
     const WIDTH: usize = {

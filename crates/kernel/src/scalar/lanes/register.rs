@@ -16,7 +16,7 @@ use crate::scalar::{Blend, Float, Local, Mask, Real};
 /// The type has the size and layout of `[Self::Float; WIDTH]`, and `WIDTH` is at most 16.
 pub unsafe trait Register: Copy + Debug + Send + Sync + 'static {
     /// One of its numbers.
-    type Float: Float;
+    type Float: Float + super::Dispatch;
     /// The register of an answer: one bit, or one number full of ones or zeros, for each lane.
     type Bits: Copy + Debug + Send + Sync + 'static;
     /// How many numbers.

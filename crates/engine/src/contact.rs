@@ -3,6 +3,8 @@
 mod blocks;
 mod contacts;
 mod dynamics;
+mod equations;
+mod islands;
 mod law;
 mod one;
 mod penalty;

@@ -50,9 +50,11 @@ fn a_sphere_rests() {
     let last = run(&step, 1000);
     // Its compliance c / m lets it in by c g h².
     let mut first = step.model().state().values().to_vec();
-    first[2] -= 1e-6 * 9.81 * 1e-6;
-    for (now, before) in last.iter().zip(first) {
-        assert!((now - before).abs() < 1e-15, "{last:?}");
+    first[2] -= 1e-4 * 9.81 * 1e-6;
+    for (i, (now, before)) in last.iter().zip(first).enumerate() {
+        // Heights are known to 1.4e-17 m: velocities, which take back what is left of them in a step, to a thousand times that.
+        let known = if i < step.model().positions() { 1e-16 } else { 1.4e-14 };
+        assert!((now - before).abs() < known, "{last:?}");
     }
 }
 

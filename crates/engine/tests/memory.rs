@@ -6,7 +6,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use common::{Everywhere, worlds};
+use common::{Everywhere, World, worlds};
 use pullback_engine::articulated::Watch;
 use pullback_engine::{
     Error, Integrator, Memory, Model, Options, Params, Rollout, Scheme, Snapshots, Start, State, Step,
@@ -127,14 +127,15 @@ fn thirty_snapshots_take_next_to_nothing() {
 
 /// All models with all integrators that budgets are tested on, and steps short enough for each.
 fn models() -> Vec<(String, Model, Integrator)> {
-    let mut models: Vec<(String, Model, bool)> =
-        worlds().into_iter().map(|w| (w.name.to_owned(), w.model, w.reversible)).collect();
-    let scene = |name: &str, scene: Scene| (name.to_owned(), Model::new(&scene).expect("a scene"), true);
+    let of = |world: World| (world.name.to_owned(), world.integrators(), world.model);
+    let mut models: Vec<(String, Vec<Integrator>, Model)> = worlds().into_iter().map(of).collect();
+    let scene = |name: &str, scene: Scene| {
+        (name.to_owned(), Integrator::ALL.to_vec(), Model::new(&scene).expect("a scene"))
+    };
     models.push(scene("a row", net(2, 15)));
     models.push(scene("a net", net(9, 9)));
-    let with = |(name, model, reversible): (String, Model, bool)| {
-        let can = move |i: &Integrator| reversible || *i != Integrator::ReversibleVerlet;
-        Integrator::ALL.into_iter().filter(can).map(move |i| (name.clone(), model.clone(), i))
+    let with = |(name, integrators, model): (String, Vec<Integrator>, Model)| {
+        integrators.into_iter().map(move |i| (name.clone(), model.clone(), i))
     };
     models.into_iter().flat_map(with).collect()
 }

@@ -127,7 +127,8 @@ impl Pair {
         let (first, second) = if self.swapped { (b, a) } else { (a, b) };
         let (first_bar, second_bar) = if self.swapped { (b_bar, a_bar) } else { (a_bar, b_bar) };
         let bar = if self.swapped { turned(*bar) } else { *bar };
-        let (second, second_bar) = (self.core(1, second), CoreBar { pose: second_bar.0, sizes: second_bar.1 });
+        let (second, second_bar) =
+            (self.core(1, second), CoreBar { pose: second_bar.0, sizes: second_bar.1 });
         match self.rule {
             Rule::SphereSphere => {
                 rule::pullback(Rule::SphereSphere, slot, first, second, bar, first_bar, second_bar);

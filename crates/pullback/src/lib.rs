@@ -148,8 +148,9 @@ pub use pullback_solve as solve;
 /// [`Force`](engine::force::Force) is the trait of forces; the spatial vector of that name is `kernel::math::Force`.
 pub mod prelude {
     pub use crate::scene::{
-        self, Actuator, AppliedForce, Contact, ContactModel, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
-        Part, Particles, Robot, Scene, Simulation, Snapshots, Springs, Variable, When, World,
+        self, Actuator, AppliedForce, Contact, ContactModel, Ground, Integrator, LossKind, LossTerm, Memory,
+        Method, Optimiser, Part, Particles, Robot, Scene, Simulation, Snapshots, Springs, Variable, When,
+        World,
     };
     pub use pullback_engine::articulated::{Mechanism, Watch};
     pub use pullback_engine::force::{Constraint, Force, Site};

@@ -117,7 +117,7 @@ impl Default for Complementarity {
             fixed_iterations: None,
             tolerance: 1e-12,
             stabilisation: 1.0,
-            regularisation: 1e-6,
+            regularisation: 1e-4,
             margin: 0.01,
         }
     }

@@ -53,7 +53,7 @@ fn what_a_section_leaves_out() {
             fixed_iterations: None,
             tolerance: 1e-12,
             stabilisation: 1.0,
-            regularisation: 1e-6,
+            regularisation: 1e-4,
             margin: 0.01,
         }),
         mu: 0.8,

@@ -90,12 +90,23 @@ impl<'a, L: Lane> Kept<'a, L> {
     }
 
     #[inline(always)]
-    pub fn carve(tree: &Tree, articulated: bool, mut memory: &'a mut [L]) -> Self {
+    pub fn carve(tree: &Tree, articulated: bool, memory: &'a mut [L]) -> Self {
+        Self::carve_as(tree, (articulated, tree.follows()), memory)
+    }
+
+    /// [`Kept::carve`] where nothing follows and the tree is not deep, which the compiler then knows too.
+    #[inline(always)]
+    pub fn carve_branches(tree: &Tree, memory: &'a mut [L]) -> Self {
+        Self::carve_as(tree, (false, false), memory)
+    }
+
+    #[inline(always)]
+    fn carve_as(tree: &Tree, (articulated, follows): (bool, bool), mut memory: &'a mut [L]) -> Self {
         let memory = &mut memory;
         Kept {
             kinematics: Kinematics::carve(tree, memory),
             inertias: carve::<Inertia, L>(memory, tree.nodes.len()),
-            factor: match (articulated, tree.follows()) {
+            factor: match (articulated, follows) {
                 (true, _) => Factor::Bodies(carve::<Force, L>(memory, tree.dofs.len())),
                 (false, false) => Factor::Branches(carve::<f64, L>(memory, tree.ancestors.len())),
                 (false, true) => Factor::Dense(
@@ -155,6 +166,11 @@ impl<'a, L: Lane> Kept<'a, L> {
             }
             Factor::Dense(..) => {}
         }
+    }
+
+    /// Where the numbers of D⁻¹ begin, with factors along branches.
+    pub fn inverse_at(tree: &Tree) -> usize {
+        Kinematics::<f64>::numbers(tree) + tree.nodes.len() * Inertia::<f64>::LEN + tree.ancestors.len()
     }
 
     /// The factors along branches: entries of L, and D⁻¹.

@@ -18,7 +18,7 @@ use pullback_kernel::program::{Lane, View, carve};
 use pullback_scene::robot::JointKind;
 
 use super::joint::{along, carried, placement_bar, quat_bar};
-use super::kinematics::{Configuration, Kinematics, no_motion, quaternion, rate, spread, vector};
+use super::kinematics::{Configuration, Kinematics, no_motion, origin, quaternion, rate, spread, vector};
 use super::tree::{Node, Tree, WORLD};
 
 /// Where cotangents go.
@@ -220,8 +220,14 @@ pub(crate) fn pull<L: Lane, O: Outside<L>>(
         let (behind, xi) = joint::<L, O>(tree, node, x, k, (w, a, rates), before, behind, bars);
         let placement = x.placements.get(n);
         // Where the joint's frame is, before it moves: that moved it along its own axes.
-        let origin = above.rotation * placement.position + above.position;
-        let origin = if node.parent == WORLD { no_motion().linear } else { origin };
+        let origin = match (node.parent, node.kind) {
+            // A tree has its origin where its root has been moved to, which only matters where something does not move along.
+            (WORLD, JointKind::Slide | JointKind::Free) if O::CARRIES => {
+                placement.position - origin(node, placement, &x.q)
+            }
+            (WORLD, _) => no_motion().linear,
+            _ => above.rotation * placement.position + above.position,
+        };
         bars.placements.add(n, placement_bar(above, placement, origin, xi));
         match node.parent {
             WORLD => gravity_bar = gravity_bar - behind.a_bar.force,

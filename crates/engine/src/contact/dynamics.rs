@@ -14,13 +14,15 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
 
 use super::blocks;
-use super::rows::{self, SIGNS, Side, Sides};
-use super::solver::{Problem, Solver, Work, newton_row};
 use super::contacts::{Contacts, Pairs};
+use super::equations::{Equations, Found};
+use super::islands::{Islands, Trees};
+use super::rows::{self, SIGNS, Side, Sides};
+use super::solver::{Problems, Solver, newton_matrix};
 use super::touching::Touching;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::joint::against_gravity;
-use crate::articulated::kinematics::{self, origin, spread, zero};
+use crate::articulated::kinematics::{origin, spread, zero};
 use crate::articulated::push::{Pushed, Pushes};
 use crate::articulated::{Inputs, Tree, factor, rnea_pullback};
 
@@ -54,6 +56,7 @@ pub(crate) struct ContactDynamics {
     pairs: Vec<(Sides, f64)>,
     /// Of every node: the root that it hangs from.
     roots: Vec<Vec<usize>>,
+    trees: Trees,
     contacts: Contacts,
     settings: Settings,
     out: Outcome,
@@ -86,65 +89,6 @@ pub(crate) fn frame<R: Real>(n: Vec3<R>) -> Mat3<R> {
     mat3(n, t, vec3(b, sign + n.y * n.y * a, -n.y))
 }
 
-/// What the forward pass leaves of contacts.
-pub(crate) struct Found<'a, L: Lane> {
-    pub frames: &'a mut [Mat3<L>],
-    /// From the origins of the trees of both sides.
-    pub arms: [&'a mut [Vec3<L>]; 2],
-    /// In the frames.
-    pub impulses: &'a mut [Vec3<L>],
-    /// Relative velocities without impulses, the normal ones from the least that they may be.
-    free: &'a mut [Vec3<L>],
-    /// Rows of both sides.
-    y: [&'a mut [Vec3<L>]; 2],
-}
-
-impl<'a, L: Lane> Found<'a, L> {
-    fn numbers(capacity: usize, way: usize) -> usize {
-        capacity * (Mat3::<f64>::LEN + (4 + 2 * way) * Vec3::<f64>::LEN)
-    }
-
-    #[inline(always)]
-    fn carve(capacity: usize, way: usize, mut memory: &'a mut [L]) -> Self {
-        let memory = &mut memory;
-        Found {
-            frames: carve::<Mat3, L>(memory, capacity),
-            arms: [carve::<Vec3, L>(memory, capacity), carve::<Vec3, L>(memory, capacity)],
-            impulses: carve::<Vec3, L>(memory, capacity),
-            free: carve::<Vec3, L>(memory, capacity),
-            y: [carve::<Vec3, L>(memory, capacity * way), carve::<Vec3, L>(memory, capacity * way)],
-        }
-    }
-}
-
-/// Working memory of the equations for impulses.
-struct Equations<'a, L: Lane> {
-    a: &'a mut [Mat3<L>],
-    matrix: &'a mut [Mat3<L>],
-    mu: &'a mut [L],
-    rho: &'a mut [L],
-    step: &'a mut [Vec3<L>],
-    best: &'a mut [Vec3<L>],
-}
-
-impl<'a, L: Lane> Equations<'a, L> {
-    fn numbers(capacity: usize) -> usize {
-        capacity * (2 * Mat3::<f64>::LEN * capacity + 2 + 2 * Vec3::<f64>::LEN)
-    }
-
-    #[inline(always)]
-    fn carve(capacity: usize, scratch: &mut &'a mut [L]) -> Self {
-        Equations {
-            a: carve::<Mat3, L>(scratch, capacity * capacity),
-            matrix: carve::<Mat3, L>(scratch, capacity * capacity),
-            mu: carve::<f64, L>(scratch, capacity),
-            rho: carve::<f64, L>(scratch, capacity),
-            step: carve::<Vec3, L>(scratch, capacity),
-            best: carve::<Vec3, L>(scratch, capacity),
-        }
-    }
-}
-
 impl ContactDynamics {
     /// Adds it to a program.
     pub fn add(
@@ -172,13 +116,15 @@ impl ContactDynamics {
             impulses: p.computed(&name("impulses of contacts"), contacts.capacity),
             residual: p.computed(&name("residual of contacts"), 1),
         };
-        let roots = parts.iter().map(|part| (0..part.tree.nodes.len()).map(|n| part.tree.root(n)).collect());
-        let roots = roots.collect();
+        let roots = |part: &Part| (0..part.tree.nodes.len()).map(|n| part.tree.root(n)).collect();
+        let roots: Vec<Vec<usize>> = parts.iter().map(roots).collect();
+        let trees = Trees::new(&roots);
         let operation = ContactDynamics {
             parts,
             starts,
             pairs,
             roots,
+            trees,
             contacts,
             settings,
             out: out.clone(),
@@ -192,7 +138,7 @@ impl ContactDynamics {
     /// The memory of a robot.
     #[inline(always)]
     fn kept<'a, L: Lane>(&self, robot: usize, memory: &'a mut [L]) -> Kept<'a, L> {
-        Kept::carve(&self.parts[robot].tree, false, &mut memory[self.starts[robot]..])
+        Kept::carve_branches(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
     }
 
     /// The way and the rows of a side.
@@ -201,39 +147,57 @@ impl ContactDynamics {
         (self.parts[side.robot].tree.way(side.node), &y[c * self.way..(c + 1) * self.way])
     }
 
+    /// D⁻¹ of a robot.
+    #[inline(always)]
+    fn inverse<'a, L: Lane>(&self, robot: usize, memory: &'a [L]) -> &'a [L] {
+        let tree = &self.parts[robot].tree;
+        let start = self.starts[robot] + Kept::<L>::inverse_at(tree);
+        &memory[start..start + tree.dofs.len()]
+    }
+
+    /// What contact `k` is fixed to, and its compliance.
+    #[inline(always)]
+    fn sides<L: Lane>(&self, (pairs, islands): (&Pairs<'_, L>, &Islands<'_>), k: usize) -> &(Sides, f64) {
+        &self.pairs[pairs.pair(islands.place(k))]
+    }
+
     /// Frames, arms, rows and free velocities of all contacts.
     #[inline(always)]
     fn find<L: Lane>(
         &self,
         world: &World<'_, L>,
-        pairs: &Pairs<'_, L>,
+        at: (&Pairs<'_, L>, &Islands<'_>),
         robots: &mut [L],
         found: &mut Found<'_, L>,
         rates: &mut [L],
     ) {
         let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
-        for c in 0..pairs.count {
-            found.frames[c] = frame(normals.get(c));
-            found.free[c] = vec3(L::from_f64(0.0), L::from_f64(0.0), L::from_f64(0.0));
+        let islands = at.1;
+        for k in 0..islands.contacts() {
+            found.frames[k] = frame(normals.get(islands.place(k)));
+            found.free[k] = zero();
         }
         for (r, part) in self.parts.iter().enumerate() {
+            let touches = islands.touches(r);
+            if touches == 0 {
+                continue;
+            }
             let kept = self.kept(r, robots);
             let x = part.inputs.configuration(world);
             self.rates(part, &x.v, kept.acceleration, rates);
             let (l, _) = kept.branches();
-            for c in 0..pairs.count {
-                let sides = &self.pairs[pairs.pair(c)].0;
-                for s in 0..2 {
-                    let Some(side) = sides[s].filter(|side| side.robot == r) else { continue };
-                    let root = self.roots[r][side.node];
-                    let arm = points.get(c) - origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
-                    found.arms[s][c] = arm;
-                    let way = part.tree.way(side.node);
-                    let y = &mut found.y[s][c * self.way..(c + 1) * self.way];
-                    let at = (found.frames[c], arm, SIGNS[s]);
-                    found.free[c] =
-                        found.free[c] + rows::fill(&part.tree, kept.kinematics.axes, l, way, at, rates, y);
-                }
+            for i in 0..touches {
+                let (k, s) = islands.touch(r, i);
+                let Some(side) = self.sides(at, k).0[s] else { continue };
+                let root = self.roots[r][side.node];
+                let from = origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
+                let arm = points.get(islands.place(k)) - from;
+                found.arms[s][k] = arm;
+                let way = part.tree.way(side.node);
+                let y = &mut found.y[s][k * self.way..(k + 1) * self.way];
+                let along = (found.frames[k], arm, SIGNS[s]);
+                found.free[k] =
+                    found.free[k] + rows::fill(&part.tree, kept.kinematics.axes, l, way, along, rates, y);
             }
         }
     }
@@ -247,55 +211,61 @@ impl ContactDynamics {
         }
     }
 
-    /// A, its weights and the coefficients of friction.
+    /// A of each island, weights and the coefficients of friction.
     #[inline(always)]
     fn couple<L: Lane>(
         &self,
         world: &World<'_, L>,
-        pairs: &Pairs<'_, L>,
-        robots: &mut [L],
+        at: (&Pairs<'_, L>, &Islands<'_>),
+        robots: &[L],
         y: [&[Vec3<L>]; 2],
         equations: &mut Equations<'_, L>,
     ) {
-        let (n, zero) = (pairs.count, L::from_f64(0.0));
-        equations.a[..n * n].fill(kinematics::zero());
-        for r in 0..self.parts.len() {
-            let kept = self.kept(r, robots);
-            let (_, inverse) = kept.branches();
+        let (pairs, islands) = at;
+        let mu = world.values(self.contacts.mu);
+        let mut start = 0;
+        for i in 0..islands.count() {
+            let contacts = islands.island(i);
+            let (first, n) = (contacts.start, contacts.len());
+            let a = &mut equations.a[start..start + n * n];
+            start += n * n;
             for c in 0..n {
-                for s in 0..2 {
-                    let Some(side) = self.pairs[pairs.pair(c)].0[s].filter(|side| side.robot == r) else { continue };
-                    let row = self.row(side, y[s], c);
-                    for d in 0..c + 1 {
+                let (sides, soft) = self.sides(at, first + c);
+                for d in 0..c + 1 {
+                    let others = &self.sides(at, first + d).0;
+                    let mut block: Mat3<L> = zero();
+                    for s in 0..2 {
                         for t in 0..2 {
-                            let other = self.pairs[pairs.pair(d)].0[t].filter(|other| other.robot == r);
-                            let Some(other) = other else { continue };
-                            let block = &mut equations.a[c * n + d];
-                            *block = rows::meet(row, self.row(other, y[t], d), inverse, *block);
+                            let (Some(side), Some(other)) = (sides[s], others[t]) else { continue };
+                            if side.robot != other.robot {
+                                continue;
+                            }
+                            let inverse = self.inverse(side.robot, robots);
+                            let (this, that) =
+                                (self.row(side, y[s], first + c), self.row(other, y[t], first + d));
+                            block = rows::meet(this, that, inverse, block);
                         }
                     }
+                    a[d * n + c] = transpose(block);
+                    a[c * n + d] = block;
                 }
+                let along = L::from_f64(soft * self.softness::<L>());
+                let block = a[c * n + c] + diagonal(vec3(L::from_f64(*soft), along, along));
+                a[c * n + c] = block;
+                // No weight: a contact that is not there is open.
+                let there = pairs.touches(islands.place(first + c));
+                let rho = L::select(there, L::from_f64(3.0) / trace(block), L::from_f64(0.0));
+                equations.rho[first + c] = rho;
+                equations.mu[first + c] = mu.get(islands.place(first + c));
             }
-        }
-        let mu = world.values(self.contacts.mu);
-        for c in 0..n {
-            for d in 0..c {
-                equations.a[d * n + c] = transpose(equations.a[c * n + d]);
-            }
-            let block = equations.a[c * n + c];
-            let soft = L::from_f64(self.pairs[pairs.pair(c)].1 * self.softness::<L>());
-            let block = block + diagonal(vec3(soft, soft, soft));
-            equations.a[c * n + c] = block;
-            // No weight: a contact that is not there is open.
-            equations.rho[c] = L::select(pairs.touches(c), L::from_f64(3.0) / trace(block), zero);
-            equations.mu[c] = mu.get(c);
         }
     }
 
-    /// Single precision takes more compliance to tell contacts apart that bear the same load.
+    /// The compliance of friction, relative to that along the normal. Single precision takes more of it to tell contacts apart
+    /// that bear the same load.
     #[inline(always)]
     fn softness<L: Lane>(&self) -> f64 {
-        if size_of::<L::Float>() == 4 { 1e4 } else { 1.0 }
+        if size_of::<L::Float>() == 4 { 1.0 } else { 0.01 }
     }
 
     /// How fast a step closes a gap, or opens a penetration, at most [m/s]; and whether that is at its limit.
@@ -349,7 +319,9 @@ impl Operation for ContactDynamics {
         let capacity = self.contacts.capacity;
         let bars = capacity * (Mat3::<f64>::LEN + 2 * Vec3::<f64>::LEN);
         let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
-        self.parts.iter().map(of).max().unwrap_or(0) + Equations::<f64>::numbers(capacity) + bars + halves
+        let islands = Islands::numbers(capacity, self.parts.len(), self.trees.count);
+        let equations = Equations::<f64>::numbers(capacity);
+        self.parts.iter().map(of).max().unwrap_or(0) + islands + equations + bars + halves
     }
 
     #[inline(always)]
@@ -363,38 +335,48 @@ impl Operation for ContactDynamics {
         }
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
-        let n = pairs.count;
+        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let at = (&pairs, &islands);
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
-        self.find(world, &pairs, robots, &mut found, scratch);
-        let (gaps, velocities) = (world.values(self.contacts.gap), world.values(self.contacts.velocity));
-        let bouncing = world.values(self.contacts.restitution);
-        for c in 0..pairs.count {
-            let approach = dot(found.frames[c].x, velocities.get(c));
-            let (bound, _) = self.bound(gaps.get(c), approach, bouncing.get(c));
-            found.free[c].x = found.free[c].x + bound;
-            found.impulses[c] = zero();
+        self.find(world, at, robots, &mut found, scratch);
+        let values = self.contacts.values(world);
+        let n = islands.contacts();
+        for k in 0..n {
+            let c = islands.place(k);
+            let approach = dot(found.frames[k].x, values.velocity.get(c));
+            let (bound, _) = self.bound(values.gap.get(c), approach, values.restitution.get(c));
+            found.free[k].x = found.free[k].x + bound;
+            found.impulses[k] = zero();
         }
-        self.couple(world, &pairs, robots, [&*found.y[0], &*found.y[1]], &mut equations);
-        let Equations { a, matrix, mu, rho, step, best } = equations;
-        let problem = Problem { n, a, b: found.free, mu, rho };
-        let residual =
-            self.settings.solver.solve(&problem, &mut found.impulses[..n], &mut Work { matrix, step, best });
+        let y = [&*found.y[0], &*found.y[1]];
+        self.couple(world, at, robots, y, &mut equations);
+        let (a, mu, rho, mut work) = equations.split();
+        let problems = Problems { islands: &islands, a, b: found.free, mu, rho };
+        let residual = self.settings.solver.solve(&problems, &mut found.impulses[..n], &mut work);
         world.values(self.out.residual).set(0, residual);
         let impulses = world.values(self.out.impulses);
-        for c in 0..capacity {
-            impulses.set(c, if c < n { found.frames[c] * found.impulses[c] } else { zero() });
+        for k in 0..n {
+            impulses.set(islands.place(k), found.frames[k] * found.impulses[k]);
+        }
+        for c in n..capacity {
+            impulses.set(c, zero());
         }
         let per_step = L::from_f64(1.0 / self.settings.h);
         for (r, part) in self.parts.iter().enumerate() {
             let kept = self.kept(r, robots);
-            let change = &mut scratch[..part.tree.dofs.len()];
-            self.collect(&pairs, r, [&*found.y[0], &*found.y[1]], found.impulses, change, true);
-            let (l, inverse) = kept.branches();
-            factor::solve_down(&part.tree, l, inverse, change);
+            if islands.touches(r) > 0 {
+                let change = &mut scratch[..part.tree.dofs.len()];
+                change.fill(L::from_f64(0.0));
+                self.collect(at, r, y, (found.impulses, per_step), change);
+                let (l, inverse) = kept.branches();
+                factor::solve_down(&part.tree, l, inverse, change);
+                for (a, change) in kept.acceleration.iter_mut().zip(&*change) {
+                    *a = *a + *change;
+                }
+            }
             let out = world.values(self.out.accelerations[r]);
             for (i, dof) in part.tree.dofs.iter().enumerate() {
-                kept.acceleration[i] = change[i].mul_add(per_step, kept.acceleration[i]);
                 out.set(dof.v as usize, kept.acceleration[i]);
             }
         }
@@ -406,6 +388,8 @@ impl Operation for ContactDynamics {
         let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
+        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let at = (&pairs, &islands);
         let found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
         let frame_bars = carve::<Mat3, L>(&mut scratch, capacity);
@@ -414,16 +398,16 @@ impl Operation for ContactDynamics {
         let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
         let halves = carve::<f64, L>(&mut scratch, halves);
         let y = [&*found.y[0], &*found.y[1]];
-        self.couple(world, &pairs, robots, y, &mut equations);
-        self.worth(world, &pairs, robots, &found, halves, w_bars);
-        self.pull_law(world, &pairs, &found, &mut equations, w_bars, frame_bars);
+        self.couple(world, at, robots, y, &mut equations);
+        self.worth(world, at, robots, &found, halves, w_bars);
+        self.pull_law(world, &islands, &found, equations, w_bars, frame_bars);
         point_bars.fill(zero());
         let mut first = 0;
         for (r, part) in self.parts.iter().enumerate() {
             let (tree, inputs) = (&*part.tree, &part.inputs);
             let half = &mut halves[first..first + tree.dofs.len()];
             first += tree.dofs.len();
-            self.collect(&pairs, r, y, w_bars, half, false);
+            self.collect(at, r, y, (w_bars, L::from_f64(self.settings.h)), half);
             let kept = self.kept(r, robots);
             let (l, inverse) = kept.branches();
             factor::solve_down(tree, l, inverse, half);
@@ -450,6 +434,7 @@ impl Operation for ContactDynamics {
                 robot: r,
                 sides: &self.pairs,
                 pairs: &pairs,
+                islands: &islands,
                 per_step: L::from_f64(1.0 / self.settings.h),
                 found: (found.frames, [&*found.arms[0], &*found.arms[1]], found.impulses),
                 w_bars,
@@ -472,40 +457,33 @@ impl Operation for ContactDynamics {
             }
         }
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
-        for c in 0..pairs.count {
-            points.add(c, point_bars[c]);
-            let (bar,) = frame::pullback(world.get(self.contacts.normal, c), frame_bars[c]);
+        for k in 0..islands.contacts() {
+            let c = islands.place(k);
+            points.add(c, point_bars[k]);
+            let (bar,) = frame::pullback(found.frames[k].x, frame_bars[k]);
             normals.add(c, bar);
         }
     }
 }
 
 impl ContactDynamics {
-    /// Yᵀ p for the degrees of freedom of a robot: into `out`, or added to h times that.
+    /// Adds a factor times Yᵀ p for the degrees of freedom of a robot.
     #[inline(always)]
     fn collect<L: Lane>(
         &self,
-        pairs: &Pairs<'_, L>,
+        at: (&Pairs<'_, L>, &Islands<'_>),
         robot: usize,
         y: [&[Vec3<L>]; 2],
-        p: &[Vec3<L>],
+        (p, factor): (&[Vec3<L>], L),
         out: &mut [L],
-        fresh: bool,
     ) {
-        let mut factor = L::from_f64(self.settings.h);
-        if fresh {
-            out.fill(L::from_f64(0.0));
-            factor = L::from_f64(1.0);
-        }
-        for c in 0..pairs.count {
-            let sides = &self.pairs[pairs.pair(c)].0;
-            for s in 0..2 {
-                let Some(side) = sides[s].filter(|side| side.robot == robot) else { continue };
-                let (way, y) = self.row(side, y[s], c);
-                let p = p[c] * factor;
-                for (&i, y) in way.iter().zip(y) {
-                    out[i as usize] = out[i as usize] + dot(*y, p);
-                }
+        for i in 0..at.1.touches(robot) {
+            let (k, s) = at.1.touch(robot, i);
+            let Some(side) = self.sides(at, k).0[s] else { continue };
+            let (way, y) = self.row(side, y[s], k);
+            let p = p[k] * factor;
+            for (&i, y) in way.iter().zip(y) {
+                out[i as usize] = out[i as usize] + dot(*y, p);
             }
         }
     }
@@ -515,15 +493,15 @@ impl ContactDynamics {
     fn worth<L: Lane>(
         &self,
         world: &World<'_, L>,
-        pairs: &Pairs<'_, L>,
+        at: (&Pairs<'_, L>, &Islands<'_>),
         robots: &mut [L],
         found: &Found<'_, L>,
         halves: &mut [L],
         worth: &mut [Vec3<L>],
     ) {
-        let impulse_bars = world.bars(self.out.impulses);
-        for c in 0..pairs.count {
-            worth[c] = transpose_times(found.frames[c], impulse_bars.get(c));
+        let (impulse_bars, islands) = (world.bars(self.out.impulses), at.1);
+        for k in 0..islands.contacts() {
+            worth[k] = transpose_times(found.frames[k], impulse_bars.get(islands.place(k)));
         }
         let per_step = L::from_f64(1.0 / self.settings.h);
         let mut first = 0;
@@ -537,14 +515,12 @@ impl ContactDynamics {
             let kept = self.kept(r, robots);
             let (l, inverse) = kept.branches();
             factor::solve_up(&part.tree, l, half);
-            for c in 0..pairs.count {
-                let sides = &self.pairs[pairs.pair(c)].0;
-                for s in 0..2 {
-                    let Some(side) = sides[s].filter(|side| side.robot == r) else { continue };
-                    let (way, y) = self.row(side, &*found.y[s], c);
-                    for (&i, y) in way.iter().zip(y) {
-                        worth[c] = worth[c] + *y * (half[i as usize] * inverse[i as usize] * per_step);
-                    }
+            for i in 0..islands.touches(r) {
+                let (k, s) = islands.touch(r, i);
+                let Some(side) = self.sides(at, k).0[s] else { continue };
+                let (way, y) = self.row(side, &*found.y[s], k);
+                for (&i, y) in way.iter().zip(y) {
+                    worth[k] = worth[k] + *y * (half[i as usize] * inverse[i as usize] * per_step);
                 }
             }
         }
@@ -555,42 +531,68 @@ impl ContactDynamics {
     fn pull_law<L: Lane>(
         &self,
         world: &World<'_, L>,
-        pairs: &Pairs<'_, L>,
+        islands: &Islands<'_>,
         found: &Found<'_, L>,
-        equations: &mut Equations<'_, L>,
+        equations: Equations<'_, L>,
         w_bars: &mut [Vec3<L>],
         frame_bars: &mut [Mat3<L>],
     ) {
-        let (contacts, n) = (&self.contacts, pairs.count);
-        let Equations { a, matrix, mu, rho, step, .. } = equations;
-        let problem = Problem { n, a, b: found.free, mu, rho };
-        for c in 0..pairs.count {
-            let law = self.settings.solver.law(&problem, c, found.impulses);
-            newton_row(n, c, &law, problem.a, matrix);
-            step[c] = w_bars[c];
+        let (values, bars) = (self.contacts.values(world), self.contacts.bars(world));
+        let (a, mu, rho, work) = equations.split();
+        let problems = Problems { islands, a, b: found.free, mu, rho };
+        let mut start = 0;
+        for i in 0..islands.count() {
+            let (problem, contacts, matrices) = problems.island(i, &mut start);
+            let (p, first) = (&found.impulses[contacts.clone()], contacts.start);
+            for (i, k) in contacts.clone().enumerate() {
+                let law = self.settings.solver.law(&problem, i, p);
+                (work.by_p[k], work.by_w[k], work.best[k]) = (law.by_p, law.by_w, law.by_mu);
+                work.step[k] = w_bars[k];
+            }
+            let matrix = &mut work.matrix[matrices];
+            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
+            newton_matrix(problem.n, laws, problem.a, matrix);
+            blocks::factorise(problem.n, matrix);
+            blocks::solve_transposed(problem.n, matrix, &mut work.step[first..first + problem.n]);
         }
-        blocks::factorise(n, matrix);
-        blocks::solve_transposed(n, matrix, step);
-        let stabilised = L::from_f64(self.settings.stabilisation / self.settings.h);
-        let nothing = L::from_f64(0.0);
-        let (gaps, velocities) = (world.values(contacts.gap), world.values(contacts.velocity));
-        let restitutions = world.values(contacts.restitution);
         let impulse_bars = world.bars(self.out.impulses);
-        for c in 0..pairs.count {
-            let at = self.settings.solver.law(&problem, c, found.impulses);
-            w_bars[c] = -transpose_times(at.by_w, step[c]);
-            world.bars(contacts.mu).add(c, -dot(at.by_mu, step[c]));
-            frame_bars[c] = outer(impulse_bars.get(c), found.impulses[c]);
-            let (normal, velocity, restitution) = (found.frames[c].x, velocities.get(c), restitutions.get(c));
-            let approach = dot(normal, velocity);
-            let (_, bounces) = self.bound(gaps.get(c), approach, restitution);
-            let bound_bar = w_bars[c].x;
-            let (_, limited) = self.closes(gaps.get(c));
-            world.bars(contacts.gap).add(c, L::select(bounces | limited, nothing, bound_bar * stabilised));
-            world.bars(contacts.restitution).add(c, L::select(bounces, bound_bar * approach, nothing));
-            let approach_bar = L::select(bounces, bound_bar * restitution, nothing);
-            world.bars(contacts.velocity).add(c, normal * approach_bar);
-            frame_bars[c].x = frame_bars[c].x + velocity * approach_bar;
+        for k in 0..islands.contacts() {
+            let c = islands.place(k);
+            w_bars[k] = -transpose_times(work.by_w[k], work.step[k]);
+            bars.mu.add(c, -dot(work.best[k], work.step[k]));
+            frame_bars[k] = outer(impulse_bars.get(c), found.impulses[k]);
+            let (normal, velocity) = (found.frames[k].x, values.velocity.get(c));
+            let pulled = self.pull_bound(
+                values.gap.get(c),
+                dot(normal, velocity),
+                values.restitution.get(c),
+                w_bars[k].x,
+            );
+            bars.gap.add(c, pulled.gap);
+            bars.restitution.add(c, pulled.restitution);
+            bars.velocity.add(c, normal * pulled.approach);
+            frame_bars[k].x = frame_bars[k].x + velocity * pulled.approach;
         }
     }
+
+    /// The pullback of [`ContactDynamics::bound`].
+    #[inline(always)]
+    fn pull_bound<L: Lane>(&self, gap: L, approach: L, restitution: L, bar: L) -> Bound<L> {
+        let nothing = L::from_f64(0.0);
+        let (_, bounces) = self.bound(gap, approach, restitution);
+        let (_, limited) = self.closes(gap);
+        let closing = bar * L::from_f64(self.settings.stabilisation / self.settings.h);
+        Bound {
+            gap: L::select(bounces | limited, nothing, closing),
+            restitution: L::select(bounces, bar * approach, nothing),
+            approach: L::select(bounces, bar * restitution, nothing),
+        }
+    }
+}
+
+/// The cotangents of what bounds the normal velocity.
+struct Bound<L> {
+    gap: L,
+    restitution: L,
+    approach: L,
 }

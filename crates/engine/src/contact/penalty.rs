@@ -93,7 +93,8 @@ impl Penalty {
         let mut places = HashMap::new();
         let (mut pushed, mut out) = (Vec::new(), Vec::new());
         for (r, (nodes, before)) in robots.into_iter().enumerate() {
-            let known: HashSet<usize> = before.iter().flat_map(|before| &before.on).map(|(b, _)| *b).collect();
+            let known: HashSet<usize> =
+                before.iter().flat_map(|before| &before.on).map(|(b, _)| *b).collect();
             let moves = |(b, node): (usize, &Option<usize>)| {
                 node.filter(|_| touched.contains(&(r, b)) || known.contains(&b)).map(|node| (b, node))
             };

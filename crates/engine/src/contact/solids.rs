@@ -42,7 +42,8 @@ pub(crate) fn surface(triangles: &Triangles) -> Result<Kind, String> {
 
 /// Heights over a grid.
 pub(crate) fn heights(heights: &robot::Heights) -> Result<Kind, String> {
-    let grid = Heights::new(&heights.values, heights.count[0], heights.step).map_err(|error| error.to_string())?;
+    let grid =
+        Heights::new(&heights.values, heights.count[0], heights.step).map_err(|error| error.to_string())?;
     Ok(Kind::Heights(Arc::new(grid)))
 }
 

@@ -8,6 +8,7 @@ use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
+use super::islands::Islands;
 use super::law::{Cone, Law, choose};
 
 /// How the impulses are solved for.
@@ -28,7 +29,7 @@ const STEPS: usize = 12;
 /// Sweeps of Gauss-Seidel between looks at the residual.
 const AT_ONCE: usize = 10;
 
-/// The numbers of a problem with `n` contacts.
+/// The numbers of an island with `n` contacts.
 pub(crate) struct Problem<'a, L: Lane> {
     pub n: usize,
     /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
@@ -40,11 +41,57 @@ pub(crate) struct Problem<'a, L: Lane> {
     pub rho: &'a [L],
 }
 
+/// The numbers of all islands.
+pub(crate) struct Problems<'a, L: Lane> {
+    pub islands: &'a Islands<'a>,
+    /// Of each island, one after the other.
+    pub a: &'a [Mat3<L>],
+    /// Of each contact.
+    pub b: &'a [Vec3<L>],
+    pub mu: &'a [L],
+    pub rho: &'a [L],
+}
+
 /// Working memory.
 pub(crate) struct Work<'a, L: Lane> {
     pub matrix: &'a mut [Mat3<L>],
+    pub by_p: &'a mut [Mat3<L>],
+    pub by_w: &'a mut [Mat3<L>],
     pub step: &'a mut [Vec3<L>],
     pub best: &'a mut [Vec3<L>],
+}
+
+impl<'a, L: Lane> Problems<'a, L> {
+    /// Island `i`, its contacts, and where its matrices begin; they end where the next one's do.
+    #[inline(always)]
+    pub fn island(
+        &self,
+        i: usize,
+        at: &mut usize,
+    ) -> (Problem<'a, L>, std::ops::Range<usize>, std::ops::Range<usize>) {
+        let contacts = self.islands.island(i);
+        let n = contacts.len();
+        let matrices = *at..*at + n * n;
+        *at += n * n;
+        let problem = Problem {
+            n,
+            a: &self.a[matrices.clone()],
+            b: &self.b[contacts.clone()],
+            mu: &self.mu[contacts.clone()],
+            rho: &self.rho[contacts.clone()],
+        };
+        (problem, contacts, matrices)
+    }
+
+    /// The largest of |p| and ρ |b|, that residuals are measured by.
+    #[inline(always)]
+    fn scale(&self, p: &[Vec3<L>]) -> L {
+        let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
+        for i in 0..p.len() {
+            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
+        }
+        scale
+    }
 }
 
 impl<L: Lane> Problem<'_, L> {
@@ -57,25 +104,22 @@ impl<L: Lane> Problem<'_, L> {
         }
         w
     }
-
-    /// The largest of |p| and ρ |b|, that residuals are measured by.
-    #[inline(always)]
-    fn scale(&self, p: &[Vec3<L>]) -> L {
-        let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
-        for i in 0..self.n {
-            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
-        }
-        scale
-    }
 }
 
-/// Row `i` of F_p + F_w A.
+/// F_p + F_w A of an island.
 #[inline(always)]
-pub(crate) fn newton_row<L: Lane>(n: usize, i: usize, law: &Law<L>, a: &[Mat3<L>], matrix: &mut [Mat3<L>]) {
-    for j in 0..n {
-        matrix[i * n + j] = law.by_w * a[i * n + j];
+pub(crate) fn newton_matrix<L: Lane>(
+    n: usize,
+    (by_p, by_w): (&[Mat3<L>], &[Mat3<L>]),
+    a: &[Mat3<L>],
+    matrix: &mut [Mat3<L>],
+) {
+    for i in 0..n {
+        for j in 0..n {
+            matrix[i * n + j] = by_w[i] * a[i * n + j];
+        }
+        matrix[i * n + i] = matrix[i * n + i] + by_p[i];
     }
-    matrix[i * n + i] = matrix[i * n + i] + law.by_p;
 }
 
 /// Has a number a tangent?
@@ -91,22 +135,30 @@ fn largest<L: Lane>(v: Vec3<L>) -> L {
 impl Solver {
     /// Solves for p, which holds a first guess; the residual that is left, relative to the impulses.
     #[inline(always)]
-    pub fn solve<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+    pub fn solve<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
         let tolerance = self.tolerance::<L>();
         let mut sweep = 0;
         let residual = loop {
-            let residual =
-                if self.newton { self.newton(problem, p, work) } else { self.residual(problem, p) };
+            let residual = if self.newton {
+                self.newton(problems, p, work)
+            } else {
+                self.laws(problems, p, work) / problems.scale(p)
+            };
             if residual.le(tolerance).all() || sweep >= self.sweeps {
                 break residual;
             }
             for _ in 0..AT_ONCE {
-                self.gauss_seidel(problem, residual.le(tolerance), p);
+                self.sweep(problems, residual.le(tolerance), p);
             }
             sweep += AT_ONCE;
         };
         if const { has_tangent::<L>() } {
-            self.tangents(problem, p, work);
+            // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
+            self.laws(problems, p, work);
+            self.step(problems, work);
+            for i in 0..p.len() {
+                p[i] = p[i] - work.step[i];
+            }
         }
         residual
     }
@@ -123,53 +175,47 @@ impl Solver {
         self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
     }
 
-    /// One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
+    /// Sets F and its derivatives; returns the largest number of F.
     #[inline(always)]
-    fn tangents<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) {
-        self.linearise(problem, p, work);
-        blocks::factorise(problem.n, work.matrix);
-        blocks::solve(problem.n, work.matrix, work.step);
-        for i in 0..problem.n {
-            p[i] = p[i] - work.step[i];
-        }
-    }
-
-    /// Sets F, the matrix of Newton's method, F_p + F_w A; returns the largest number of F.
-    #[inline(always)]
-    fn linearise<L: Lane>(&self, problem: &Problem<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
-        let n = problem.n;
-        let mut most = L::from_f64(0.0);
-        for i in 0..n {
-            let law = self.law(problem, i, p);
-            most = most.max(largest(law.residual));
-            work.step[i] = law.residual;
-            newton_row(n, i, &law, problem.a, work.matrix);
+    fn laws<L: Lane>(&self, problems: &Problems<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let (mut most, mut at) = (L::from_f64(0.0), 0);
+        for island in 0..problems.islands.count() {
+            let (problem, contacts, _) = problems.island(island, &mut at);
+            let p = &p[contacts.clone()];
+            for (i, c) in contacts.enumerate() {
+                let law = self.law(&problem, i, p);
+                most = most.max(largest(law.residual));
+                (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
+            }
         }
         most
     }
 
-    /// |F| relative to the impulses.
+    /// F becomes the step of Newton's method.
     #[inline(always)]
-    pub fn residual<L: Lane>(&self, problem: &Problem<'_, L>, p: &[Vec3<L>]) -> L {
-        let mut most = L::from_f64(0.0);
-        for i in 0..problem.n {
-            most = most.max(largest(self.law(problem, i, p).residual));
+    fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
+        let mut at = 0;
+        for island in 0..problems.islands.count() {
+            let (problem, contacts, matrices) = problems.island(island, &mut at);
+            let matrix = &mut work.matrix[matrices];
+            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
+            newton_matrix(problem.n, laws, problem.a, matrix);
+            blocks::factorise(problem.n, matrix);
+            blocks::solve(problem.n, matrix, &mut work.step[contacts]);
         }
-        most / problem.scale(p)
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
     /// together are told apart by their compliance alone. Keeps the best impulses.
     #[inline(always)]
-    fn newton<L: Lane>(&self, problem: &Problem<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
-        let n = problem.n;
+    fn newton<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let n = p.len();
         let (tolerance, floor) = (self.tolerance::<L>(), L::from_f64(64.0 * L::Float::EPSILON));
         let mut least = L::from_f64(f64::INFINITY);
         let mut done = L::first(0);
-        work.best[..n].copy_from_slice(&p[..n]);
+        work.best[..n].copy_from_slice(p);
         for _ in 0..STEPS {
-            let most = self.linearise(problem, p, work);
-            let residual = most / problem.scale(p);
+            let residual = self.laws(problems, p, work) / problems.scale(p);
             // A lane that has come to its end goes nowhere else.
             let better = residual.lt(least) & !done;
             for i in 0..n {
@@ -182,30 +228,40 @@ impl Solver {
             if done.all() {
                 break;
             }
-            blocks::factorise(n, work.matrix);
-            blocks::solve(n, work.matrix, work.step);
+            self.step(problems, work);
             for i in 0..n {
                 p[i] = choose::<L>(done, p[i], p[i] - work.step[i]);
             }
         }
-        p[..n].copy_from_slice(&work.best[..n]);
+        p.copy_from_slice(&work.best[..n]);
         least
     }
 
     /// One sweep of projected Gauss-Seidel over all contacts, in lanes that are not `done`.
     #[inline(always)]
-    fn gauss_seidel<L: Lane>(&self, problem: &Problem<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
-        for i in 0..problem.n {
-            let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
-            // The normal impulse first, then friction with it; 1 / trace is below the inverse of the largest eigenvalue.
-            let normal = (p[i].x - w.x / own.x.x).max(L::from_f64(0.0));
-            let more = normal - p[i].x;
-            let rate = L::from_f64(1.0) / (own.y.y + own.z.z);
-            let y = (-rate).mul_add(own.x.y.mul_add(more, w.y), p[i].y);
-            let z = (-rate).mul_add(own.x.z.mul_add(more, w.z), p[i].z);
-            let moved = self.cone.project(vec3(normal, y, z), problem.mu[i]);
-            // Without a weight it is not there.
-            p[i] = choose::<L>(done | problem.rho[i].le(L::from_f64(0.0)), p[i], moved);
+    fn sweep<L: Lane>(&self, problems: &Problems<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
+        let mut at = 0;
+        for island in 0..problems.islands.count() {
+            let (problem, contacts, _) = problems.island(island, &mut at);
+            let p = &mut p[contacts];
+            for i in 0..problem.n {
+                let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
+                let moved = self.cone.project(relaxed(p[i], w, own), problem.mu[i]);
+                // Without a weight it is not there.
+                p[i] = choose::<L>(done | problem.rho[i].le(L::from_f64(0.0)), p[i], moved);
+            }
         }
     }
+}
+
+/// The impulse by which a contact would come to rest: the normal one first, then friction with it; 1 / trace is below the
+/// inverse of the largest eigenvalue.
+#[inline(always)]
+fn relaxed<L: Lane>(p: Vec3<L>, w: Vec3<L>, own: Mat3<L>) -> Vec3<L> {
+    let normal = (p.x - w.x / own.x.x).max(L::from_f64(0.0));
+    let more = normal - p.x;
+    let rate = L::from_f64(1.0) / (own.y.y + own.z.z);
+    let y = (-rate).mul_add(own.x.y.mul_add(more, w.y), p.y);
+    let z = (-rate).mul_add(own.x.z.mul_add(more, w.z), p.z);
+    vec3(normal, y, z)
 }

@@ -225,8 +225,7 @@ impl Operation for Touch {
         let mut kept = self.kept(memory);
         self.place(world, &mut kept);
         let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
-        let (out, pairs) =
-            (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
+        let (out, pairs) = (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
         let margin = L::from_f64(self.model.margin);
         for (k, near) in self.model.pairs.iter().enumerate() {
@@ -247,8 +246,7 @@ impl Operation for Touch {
             }
             let (of_a, of_b) = (self.sizes(a, kept.sizes), self.sizes(b, kept.sizes));
             for slot in 0..near.pair.slots() {
-                let contact =
-                    near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
+                let contact = near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
                 let (c, touches) = (writer.pairs.count, contact.gap.lt(margin));
                 if touches.any() && writer.push(k, contact, touches) {
                     kept.features[c * FEATURE] = L::from_f64(slot as f64);
@@ -364,8 +362,7 @@ impl Touch {
         let [a, b] = near.shapes;
         let mut bar = Contact { point: bars.point.get(c), normal: bars.normal.get(c), gap: bars.gap.get(c) };
         let (of_a, of_b, point) = (self.body(world, a), self.body(world, b), values.point.get(c));
-        let (bar_a, bar_b, point_bar) =
-            relative_velocity::pullback(of_a, of_b, point, bars.velocity.get(c));
+        let (bar_a, bar_b, point_bar) = relative_velocity::pullback(of_a, of_b, point, bars.velocity.get(c));
         bar.point = bar.point + point_bar;
         for (shape, (position_bar, motion_bar)) in [(a, bar_a), (b, bar_b)] {
             if let Pinned::Body(r, body) = self.model.shapes[shape].on {

@@ -3,8 +3,9 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
-use super::rows::{SIGNS, Sides, force_at, velocity_at};
 use super::contacts::Pairs;
+use super::islands::Islands;
+use super::rows::{SIGNS, Sides, force_at, velocity_at};
 use crate::articulated::push::Pushed;
 use crate::articulated::rnea_pullback::{Carried, Outside};
 
@@ -16,6 +17,7 @@ pub(crate) struct Touching<'a, L: Lane> {
     /// What pairs are fixed to.
     pub sides: &'a [(Sides, f64)],
     pub pairs: &'a Pairs<'a, L>,
+    pub islands: &'a Islands<'a>,
     /// 1 / h
     pub per_step: L,
     /// Frames, arms and impulses.
@@ -40,23 +42,20 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
         self.pushed.act(poses, w, force, stays);
         self.forces.fill(crate::articulated::kinematics::zero());
         let (frames, arms, impulses) = self.found;
-        for c in 0..self.pairs.count {
-            let sides = &self.sides[self.pairs.pair(c)].0;
-            for s in 0..2 {
-                let Some(side) = sides[s].filter(|side| side.robot == self.robot) else { continue };
-                let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
-                let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[c] * sign);
-                let (pushed, carried) = (frames[c] * p, frames[c] * zeta);
-                let (f, z) = (force_at(pushed, arm), force_at(carried, arm));
-                let (w, v) = (w[node], self.motions[node]);
-                force[node] = force[node] - f;
-                self.forces[node] = self.forces[node] + z;
-                stays[node] = stays[node] + cross_force(v, z) - cross_force(w, f);
-                self.point_bars[c] =
-                    self.point_bars[c] + cross(carried, v.angular) - cross(pushed, w.angular);
-                self.frame_bars[c] =
-                    self.frame_bars[c] + outer(velocity_at(v, arm), zeta) - outer(velocity_at(w, arm), p);
-            }
+        for i in 0..self.islands.touches(self.robot) {
+            let (c, s) = self.islands.touch(self.robot, i);
+            let Some(side) = self.sides[self.pairs.pair(self.islands.place(c))].0[s] else { continue };
+            let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
+            let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[c] * sign);
+            let (pushed, carried) = (frames[c] * p, frames[c] * zeta);
+            let (f, z) = (force_at(pushed, arm), force_at(carried, arm));
+            let (w, v) = (w[node], self.motions[node]);
+            force[node] = force[node] - f;
+            self.forces[node] = self.forces[node] + z;
+            stays[node] = stays[node] + cross_force(v, z) - cross_force(w, f);
+            self.point_bars[c] = self.point_bars[c] + cross(carried, v.angular) - cross(pushed, w.angular);
+            self.frame_bars[c] =
+                self.frame_bars[c] + outer(velocity_at(v, arm), zeta) - outer(velocity_at(w, arm), p);
         }
     }
 

@@ -3,12 +3,13 @@
 
 #![allow(dead_code)]
 
+pub mod contacts;
 pub mod robots;
 
 use pullback_engine::force::{Force, Site};
 use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Moment};
-use pullback_engine::{Error, Loss, Model};
+use pullback_engine::{Error, Integrator, Loss, Model};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::JointKind::{Ball, Free, Hinge, Slide};
 use pullback_scene::{Actuator, AppliedForce, Ground, Particles, Robot, Scene, Springs};
@@ -21,6 +22,22 @@ pub struct World {
     pub model: Model,
     /// Does a force depend on velocities? Then it cannot be run backwards.
     pub reversible: bool,
+    /// Are the velocities after a step solved for, as those of hard contact? Then there is one integrator for it.
+    pub hard: bool,
+    /// How far differences go, relative to numbers.
+    pub difference: f64,
+}
+
+impl World {
+    /// The integrators that can run it.
+    pub fn integrators(&self) -> Vec<Integrator> {
+        let can = |integrator: &Integrator| match integrator {
+            Integrator::SemiImplicitEuler => true,
+            Integrator::ReversibleVerlet => self.reversible && !self.hard,
+            _ => !self.hard,
+        };
+        Integrator::ALL.into_iter().filter(can).collect()
+    }
 }
 
 fn ball() -> Particles {
@@ -71,6 +88,8 @@ pub fn worlds() -> Vec<World> {
     let world = |name, reversible, scene: Scene| World {
         name,
         reversible,
+        hard: false,
+        difference: 1e-5,
         model: Model::new(&scene).expect("a scene that makes sense"),
     };
     let one = |ball: Particles| Scene { particles: vec![ball], ..Scene::default() };
@@ -119,6 +138,8 @@ pub fn worlds() -> Vec<World> {
         World {
             name: "a force of one's own",
             reversible: true,
+            hard: false,
+            difference: 1e-5,
             model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
         },
         world("everything", false, everything),
@@ -145,6 +166,12 @@ pub fn worlds() -> Vec<World> {
             },
         ),
     ]);
+    worlds.extend(contacts::soft().into_iter().map(|(name, scene)| world(name, false, scene)));
+    // What lies flat on something tilts by a ten-millionth before a corner lifts off.
+    let difference = |name: &str| if name == "a box on a box" { 1e-8 } else { 1e-6 };
+    let hard =
+        |(name, scene)| World { hard: true, difference: difference(name), ..world(name, false, scene) };
+    worlds.extend(contacts::hard().into_iter().map(hard));
     worlds
 }
 

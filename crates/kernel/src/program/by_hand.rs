@@ -221,6 +221,20 @@ pub fn carve<'a, T: Value, L: Real>(numbers: &mut &'a mut [L], count: usize) -> 
     unsafe { std::slice::from_raw_parts_mut(front.as_mut_ptr().cast(), count) }
 }
 
+/// Cuts room for `count` indices off the front of a stretch of numbers: as many numbers at most. What they are is left open.
+///
+/// # Panics
+/// When there are too few numbers.
+#[inline(always)]
+pub fn carve_indices<'a, L: Real>(numbers: &mut &'a mut [L], count: usize) -> &'a mut [u32] {
+    const { assert!(size_of::<L>() >= size_of::<u32>() && align_of::<L>() >= align_of::<u32>()) };
+    let (front, rest) =
+        std::mem::take(numbers).split_at_mut((count * size_of::<u32>()).div_ceil(size_of::<L>()));
+    *numbers = rest;
+    // SAFETY: the numbers hold as many bytes and are aligned well enough; any bits are indices, and any bits are numbers.
+    unsafe { std::slice::from_raw_parts_mut(front.as_mut_ptr().cast(), count) }
+}
+
 /// What lane `i` holds of a value.
 #[inline(always)]
 pub fn lane_of<T: Value, L: Lane>(value: &With<T, L>, i: usize) -> With<T, L::Element> {

@@ -1,0 +1,168 @@
+//! Worlds in which shapes touch, for the factory: every kind of shape, joint and law, sticking, sliding, bouncing and apart.
+
+use pullback_scene::Scene;
+
+/// A world by its name, and the scene.
+pub type Named = (&'static str, String);
+
+/// A loose body: name, shape, position, and more keys.
+fn body(name: &str, shape: &str, position: [f64; 3], more: &str) -> String {
+    format!(
+        "[[bodies]]\nname = \"{name}\"\nmass = 1.3\ninertia = [0.2, 0.25, 0.3, 0.02, -0.01, 0.015]\nshape = {{ {shape} }}\nposition = {position:?}\n{more}"
+    )
+}
+
+const SLIDES: &str = "velocity = [2.1, 0.7, -0.3]\nangular_velocity = [0.2, -0.3, 0.5]\n";
+const ROLLS: &str = "velocity = [0.3, 0.1, -0.3]\nangular_velocity = [-0.7, 2.4, 0.2]\n";
+const STICKS: &str = "velocity = [0.02, 0.01, -0.3]\n";
+
+/// Turned about an axis.
+fn turned(axis: [f64; 3], angle: f64) -> String {
+    let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let (cos, sin) = ((0.5 * angle).cos(), (0.5 * angle).sin() / length);
+    let [x, y, z] = axis.map(|x| sin * x);
+    format!("orientation = [{cos}, {x}, {y}, {z}]\n")
+}
+
+/// Bodies on the ground, and on each other.
+fn bodies() -> Vec<Named> {
+    let ball = "sphere = 0.1";
+    let brick = "box = [0.1, 0.15, 0.03]";
+    let pill = "capsule = { radius = 0.05, half_length = 0.2 }";
+    let tin = "cylinder = { radius = 0.1, half_length = 0.05 }";
+    let egg = "ellipsoid = [0.1, 0.15, 0.08]";
+    let flat = turned([0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    let on = |shape: &str, z: f64, more: &str| body("it", shape, [0.3, 0.2, z], more);
+    let two = |a: &str, za: f64, b: &str, at: [f64; 3], more: &str| {
+        body("low", a, [0.3, 0.2, za], "") + &body("high", b, at, more)
+    };
+    vec![
+        ("a ball that slides", on(ball, 0.0995, SLIDES)),
+        ("a ball that rolls", on(ball, 0.0995, ROLLS)),
+        ("a ball in the air", on(ball, 0.5, SLIDES)),
+        ("a ball that lands", on(ball, 0.108, "velocity = [1, 0.3, -0.9]\n")),
+        ("a box that slides", on(brick, 0.0295, &SLIDES.replace("[0.2, -0.3, 0.5]", "[0, 0, 0.5]"))),
+        ("a box that sticks", on(brick, 0.0295, STICKS)),
+        ("a box on an edge", on(brick, 0.155, &(turned([1.0, 0.0, 0.0], 1.2) + SLIDES))),
+        (
+            "a capsule that slides",
+            on(pill, 0.0495, &format!("{flat}{}", SLIDES.replace("[0.2, -0.3, 0.5]", "[0, 0, 0.5]"))),
+        ),
+        ("a cylinder on its rim", on(tin, 0.108, &(turned([1.0, 0.2, 0.0], 0.8) + SLIDES))),
+        ("an ellipsoid", on(egg, 0.0985, &(turned([0.0, 0.0, 1.0], 0.4) + SLIDES))),
+        ("two balls", two(ball, 0.0995, ball, [0.44, 0.23, 0.21], SLIDES)),
+        (
+            "a box on a box",
+            two(
+                brick,
+                0.0295,
+                "box = [0.07, 0.05, 0.03]",
+                [0.32, 0.21, 0.0892],
+                "velocity = [0.9, 0.2, -0.1]\nangular_velocity = [0, 0, 0.4]\n",
+            ),
+        ),
+        ("a ball on a box", two(brick, 0.0295, ball, [0.32, 0.21, 0.1592], SLIDES)),
+        ("a ball and a capsule", two(ball, 0.0995, pill, [0.33, 0.22, 0.245], &format!("{flat}{SLIDES}"))),
+    ]
+}
+
+/// Shapes of the world.
+fn terrain() -> Vec<Named> {
+    let hill = "[[shapes]]\nname = \"hill\"\nposition = [-1, -1, 0]\n\
+                shape = { heights = { values = [[0, 0.1, 0.3], [0.1, 0.2, 0.25], [0.0, 0.3, 0.2]], step = [1, 1] } }\n";
+    let wall = "[[shapes]]\nname = \"wall\"\nposition = [0.6, 0, 0.3]\nshape = { box = [0.1, 2, 0.6] }\n\
+                orientation = [0.995, 0, 0.1, 0]\n";
+    vec![
+        ("a ball on a hill", format!("{hill}{}", body("ball", "sphere = 0.1", [0.3, 0.2, 0.325], SLIDES))),
+        (
+            "a ball at a wall",
+            format!(
+                "{wall}{}",
+                body("ball", "sphere = 0.1", [0.392, 0.2, 0.3], "velocity = [0.8, 0.1, 0.2]\n")
+            ),
+        ),
+    ]
+}
+
+/// An arm with this joint at its foot, whose hand is on the ground.
+fn arm(joint: &str, start: &str) -> String {
+    format!(
+        "[[robots]]\nname = \"arm\"\n{start}\
+         [[robots.bodies]]\nname = \"upper\"\nposition = [0, 0, 0.5]\nmass = 1\ncenter = [0.2, 0, 0]\ninertia = [0.1, 0.2, 0.25, 0.01, 0.02, -0.01]\n\
+         [[robots.bodies]]\nname = \"lower\"\nparent = \"upper\"\nposition = [0.4, 0, 0]\nmass = 0.7\ninertia = [0.2, 0.25, 0.15, 0.02, -0.01, 0.015]\n\
+         shape = {{ capsule = {{ radius = 0.05, half_length = 0.2 }} }}\n\
+         [[robots.bodies]]\nname = \"hand\"\nparent = \"lower\"\nposition = [0, 0, -0.395]\nmass = 0.3\ninertia = [0.1, 0.12, 0.15, 0.01, -0.01, 0.015]\nshape = {{ sphere = 0.1055 }}\n\
+         [[robots.joints]]\nname = \"a\"\nbody = \"upper\"\n{joint}damping = 0.1\n\
+         [[robots.joints]]\nname = \"b\"\nbody = \"lower\"\nkind = \"hinge\"\naxis = [0, 1, 0.3]\narmature = 0.01\n\
+         [[robots.joints]]\nname = \"c\"\nbody = \"hand\"\nkind = \"ball\"\n"
+    )
+}
+
+fn robots() -> Vec<Named> {
+    let hinge = "kind = \"hinge\"\naxis = [0, 1, 0]\n";
+    let moving =
+        "positions = { a = 0.02, b = 0.1 }\nvelocities = { a = 0.5, b = -0.4, c = [0.1, 0.2, 0.3] }\n";
+    let free = "velocities = { a = [0.3, 0.1, -0.2, 0.4, 0.5, 0.6], b = -0.4 }\n";
+    let slide = "kind = \"slide\"\naxis = [0.2, 0.1, 1]\n";
+    let sliding = "positions = { b = 0.1 }\nvelocities = { a = -0.3, b = -0.4, c = [0.1, 0.2, 0.3] }\n";
+    let apart =
+        "positions = { a = -0.8, b = 0.1 }\nvelocities = { a = 0.5, b = -0.4, c = [0.1, 0.2, 0.3] }\n";
+    let loose = body("cube", "box = [0.1, 0.1, 0.1]", [0.62, 0.02, 0.0995], "velocity = [-0.7, 0, 0]\n");
+    vec![
+        ("an arm with a hinge", arm(hinge, moving)),
+        ("an arm that touches nothing", arm(hinge, apart)),
+        ("an arm with a slide", arm(slide, sliding)),
+        ("an arm with a free joint", arm("kind = \"free\"\n", free)),
+        ("an arm and a box", arm(hinge, moving) + &loose),
+    ]
+}
+
+/// Every scene with hard contact, by the implicit gradient.
+pub fn hard() -> Vec<(&'static str, Scene)> {
+    let settings = "restitution = 0.4\nmu = 0.3\n";
+    let head =
+        |more: &str| format!("[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\n[contact]\n{more}");
+    let mut all: Vec<(&'static str, Scene)> = Vec::new();
+    for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()) {
+        all.push((name, parse(&format!("{}{text}", head("mu = 0.3\n")))));
+    }
+    let bouncing = body("ball", "sphere = 0.1", [0.3, 0.2, 0.104], "velocity = [1, 0.3, -1.9]\n");
+    all.push(("a ball that bounces", parse(&format!("{}{bouncing}", head(settings)))));
+    let square = body(
+        "it",
+        "box = [0.1, 0.15, 0.03]",
+        [0.3, 0.2, 0.0295],
+        &SLIDES.replace("[0.2, -0.3, 0.5]", "[0, 0, 0.5]"),
+    );
+    all.push((
+        "a box of friction",
+        parse(&format!("{}{square}", head("friction_cone = \"box\"\nmu = 0.3\n"))),
+    ));
+    all
+}
+
+/// Every scene with penalties.
+pub fn soft() -> Vec<(&'static str, Scene)> {
+    let head = "[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\nke = 300\nkd = 3\nkf = 2\n\
+                [contact]\nmodel = \"penalty\"\nke = 200\nkd = 4\nkf = 3\nmu = 0.4\n";
+    let named = |name: &str| {
+        let all = bodies().into_iter().chain(terrain()).chain(robots());
+        all.filter(|(other, _)| *other == name).map(|(_, text)| text).collect::<String>()
+    };
+    let soft = |(name, of): (&'static str, &str)| (name, parse(&format!("{head}{}", named(of))));
+    [
+        ("a soft ball that slides", "a ball that slides"),
+        ("a soft ball that rolls", "a ball that rolls"),
+        ("a soft box on a box", "a box on a box"),
+        ("a soft arm", "an arm with a hinge"),
+        ("a soft free arm", "an arm with a free joint"),
+        ("a soft hill", "a ball on a hill"),
+    ]
+    .into_iter()
+    .map(soft)
+    .collect()
+}
+
+fn parse(text: &str) -> Scene {
+    Scene::parse(text, "contact.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}

@@ -13,6 +13,7 @@ mod hull;
 mod kind;
 mod pair;
 mod plane;
+mod round;
 mod rule;
 mod sphere;
 mod surface;

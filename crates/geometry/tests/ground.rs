@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{GRID, Placed, Random, SPACING, features, grid_triangles, ground_state, grounds, solids};
-use pullback_geometry::{Contact, Heights, Kind, Pair, Surface, SurfaceError};
+use common::{
+    GRID, Placed, Random, SPACING, features, grid_triangles, ground_state, grounds, solids, stand_in,
+};
+use pullback_geometry::{Contact, Heights, Hull, Kind, Pair, Surface, SurfaceError};
 use pullback_kernel::prelude::*;
 
 fn contacts(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) -> Vec<Contact> {
@@ -194,7 +196,8 @@ fn flat() -> [(Kind, Vec<f64>); 2] {
 fn flat_ground_is_a_plane() {
     for (ground, sizes) in flat() {
         for kind in solids() {
-            if Pair::new(&kind, &ground).is_none() {
+            // Round shapes are polyhedra on ground, but not on a plane: see below.
+            if matches!(kind, Kind::Cylinder | Kind::Ellipsoid) {
                 continue;
             }
             let mut random = Random::seeded(4);
@@ -225,6 +228,37 @@ fn flat_ground_is_a_plane() {
                     assert!(on_plane.iter().any(same));
                 }
             }
+        }
+    }
+}
+
+/// On flat triangles the polyhedron of a round shape has the contacts that its hull has on a plane: as near, and of at most
+/// eight as far around.
+#[test]
+fn round_shapes_on_flat_ground_are_as_their_hulls_on_a_plane() {
+    for (ground, sizes) in flat() {
+        for kind in [Kind::Cylinder, Kind::Ellipsoid] {
+            let mut random = Random::seeded(14);
+            let mut touched = 0;
+            for step in 0..300 {
+                let small: Vec<f64> = common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
+                let hull = Hull::new(&stand_in(&kind, &small)).expect("a polyhedron");
+                let rotation = if step % 2 == 0 { identity() } else { random.rotation() };
+                let position =
+                    Vec3 { x: 0.2 * random.next(), y: 0.2 * random.next(), z: random.within(0.1, 0.3) };
+                let pose = Pose { rotation, position };
+                let still = Pose { rotation: identity(), position: Vec3::default() };
+                let here = |sizes: &[f64]| Placed { pose, sizes: sizes.to_vec() };
+                let there = |sizes: &[f64]| Placed { pose: still, sizes: sizes.to_vec() };
+                let as_hull = [here(hull.corners()), there(&[])];
+                let on_plane = contacts(&Kind::Hull(hull.into()), &Kind::Plane, &as_hull, 0.02);
+                let on_ground = contacts(&kind, &ground, &[here(&small), there(&sizes)], 0.02);
+                assert_eq!(on_ground.len(), on_plane.len(), "{} at step {step}", kind.name());
+                assert!(on_ground.is_empty() || (least(&on_ground) - least(&on_plane)).abs() < 1e-12);
+                assert!(on_ground.iter().all(|contact| contact.normal == Vec3 { x: 0.0, y: 0.0, z: -1.0 }));
+                touched += on_ground.len();
+            }
+            assert!(touched > 300, "{touched}");
         }
     }
 }

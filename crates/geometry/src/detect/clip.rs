@@ -5,7 +5,7 @@ use pullback_kernel::prelude::*;
 use super::body::{Body, cross, dot, normalize};
 use super::found::Found;
 use crate::feature::Touch;
-use crate::topology::{Side, Topology};
+use crate::topology::{NONE, Side, Topology};
 
 /// Nearer to a side than this is on it [m].
 const ON: f64 = 1e-9;
@@ -106,26 +106,41 @@ fn offer_segment(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool
     }
 }
 
-/// The face of a core that faces most against a direction.
+/// The face of a core that faces most against a direction. Of a large core, it is sought from the corner that is farthest there.
 pub(super) fn facing(core: &Body<'_>, n: Vec3) -> usize {
-    let mut best = (0, f64::INFINITY);
-    for face in 0..core.topology.faces.len() {
-        let s = dot(core.normal(face), n);
-        // Later faces must be better by more than rounding.
-        if s < best.1 - 1e-12 {
-            best = (face, s);
-        }
+    if !core.is_large() {
+        return most_against(core, n, 0..core.topology.faces.len());
     }
-    best.0
+    let mut best = facing_at(core, core.farthest(-n), n);
+    loop {
+        let sides = core.topology.sides_of(best).iter();
+        let beside = sides.flat_map(|side| core.topology.edges[side.edge as usize].faces);
+        let next = most_against(core, n, faces(beside).chain([best]));
+        if next == best || dot(core.normal(next), n) >= dot(core.normal(best), n) {
+            return best;
+        }
+        best = next;
+    }
 }
 
 /// Of the faces at a corner, the one that faces most against a direction.
 fn facing_at(core: &Body<'_>, corner: u32, n: Vec3) -> usize {
+    let spokes = core.topology.spokes(corner as usize).iter();
+    most_against(core, n, faces(spokes.flat_map(|&edge| core.topology.edges[edge as usize].faces)))
+}
+
+/// Those of these faces that there are.
+fn faces(of: impl Iterator<Item = u32>) -> impl Iterator<Item = usize> {
+    of.filter(|&face| face != NONE).map(|face| face as usize)
+}
+
+fn most_against(core: &Body<'_>, n: Vec3, faces: impl Iterator<Item = usize>) -> usize {
     let mut best = (0, f64::INFINITY);
-    for side in core.topology.sides.iter().filter(|side| side.start == corner) {
-        let s = dot(core.normal(side.face as usize), n);
+    for face in faces {
+        let s = dot(core.normal(face), n);
+        // Later faces must be better by more than rounding.
         if s < best.1 - 1e-12 {
-            best = (side.face as usize, s);
+            best = (face, s);
         }
     }
     best.0

@@ -26,7 +26,12 @@ pub(super) fn detect(p: &Body<'_>, q: &Body<'_>, margin: f64, found: &mut Found<
     let reach = depth.max(p.radius() + margin.max(0.0));
     let center = p.pose.position;
     let triangles = Triangles::new(q, center, depth - p.radius() + reach);
-    let search = Search { p, q, margin, depth, triangles };
+    let up = q.pose.rotation.z;
+    let mut top = f64::NEG_INFINITY;
+    triangles.near(center, f64::INFINITY, &mut |triangle| {
+        top = triangle.corners.iter().map(|&y| dot(up, y)).fold(top, f64::max);
+    });
+    let search = Search { p, q, margin, depth, triangles, up, over: top + margin + p.radius() };
     for corner in 0..p.topology.corners as u32 {
         search.corner(corner, reach, found);
     }
@@ -57,9 +62,18 @@ struct Search<'a> {
     /// How far a core may be below the ground and still be pushed out [m].
     depth: f64,
     triangles: Triangles<'a>,
+    /// Where the ground's z axis points, and how far along it what is apart from all triangles starts [m].
+    up: Vec3,
+    over: f64,
 }
 
 impl Search<'_> {
+    /// Is a corner of p too high above the ground to touch it?
+    #[inline]
+    fn is_high(&self, corner: u32) -> bool {
+        dot(self.up, self.p.at(corner)) >= self.over
+    }
+
     /// Is x below the ground? The nearest triangle says; of several that are as near, the one that faces it most.
     fn is_below(&self, x: Vec3, reach: f64) -> bool {
         let (mut nearest, mut height) = (f64::INFINITY, 0.0_f64);
@@ -79,6 +93,9 @@ impl Search<'_> {
 
     /// A corner of p over the inside of triangles; and, with a radius, beside ridges and peaks.
     fn corner(&self, corner: u32, reach: f64, found: &mut Found<'_>) {
+        if self.is_high(corner) {
+            return;
+        }
         let x = self.p.at(corner);
         let below = self.is_below(x, reach);
         self.triangles.near(x, reach, &mut |triangle| {
@@ -171,15 +188,19 @@ impl Search<'_> {
             return;
         }
         for i in 0..self.p.topology.edges.len() {
+            if self.p.topology.edges[i].ends.iter().all(|&end| self.is_high(end)) {
+                continue;
+            }
             let x = self.p.edge(i);
             let (e, d) = (x[1] - x[0], y[0] - x[0]);
             let c = cross(e, f);
             let s = dot(c, c);
-            if s <= 1e-8 * dot(e, e) * dot(f, f) || !rests(e, normals(self.p, i), f, m) {
-                continue;
-            }
             let inside = |t: f64| t > 0.0 && t < 1.0;
-            if !inside(dot(cross(d, f), c) / s) || !inside(dot(cross(d, e), c) / s) {
+            if s <= 1e-8 * dot(e, e) * dot(f, f)
+                || !inside(dot(cross(d, f), c) / s)
+                || !inside(dot(cross(d, e), c) / s)
+                || !rests(e, normals(self.p, i), f, m)
+            {
                 continue;
             }
             // From p down to the ground.
@@ -196,6 +217,9 @@ impl Search<'_> {
         let ring = self.q.topology.neighbours(corner as usize);
         let mut best: Option<(usize, f64)> = None;
         for face in 0..self.p.topology.faces.len() {
+            if self.p.topology.sides_of(face).iter().all(|side| self.is_high(side.start)) {
+                continue;
+            }
             let n = self.p.normal(face);
             let h = dot(n, v - self.p.face(face)[0]);
             if h <= -self.depth || best.is_some_and(|best| h <= best.1) {

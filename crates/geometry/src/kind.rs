@@ -83,6 +83,7 @@ impl Kind {
             Kind::Cylinder => (PRISM.over * sizes[0]).hypot(sizes[1]),
             Kind::Box => length(Vec3 { x: sizes[0], y: sizes[1], z: sizes[2] }),
             Kind::Ellipsoid => BALL.over * sizes[0].max(sizes[1]).max(sizes[2]),
+            Kind::Hull(hull) if sizes.is_empty() => hull.radius,
             Kind::Hull(hull) => {
                 (0..hull.topology.corners).map(|i| length(self.corner(sizes, i))).fold(0.0, f64::max)
             }

@@ -3,8 +3,8 @@
 use pullback_kernel::prelude::*;
 
 use super::body::{Body, dot, outward};
+use crate::Bounds;
 use crate::kind::Kind;
-use crate::tree::Bounds;
 
 /// Triangles that are kept; where there are more, they are worked out whenever they are asked for.
 const KEPT: usize = 64;
@@ -31,7 +31,8 @@ impl<'a> Triangles<'a> {
     /// Those that are nearer to a point than this.
     pub fn new(ground: &'a Body<'a>, center: Vec3, reach: f64) -> Self {
         let x = transform_point_back(*ground.pose, center);
-        let bounds = [x.x, x.y, x.z].map(|x| [x - reach, x + reach]);
+        let bounds =
+            Bounds { low: [x.x, x.y, x.z].map(|x| x - reach), high: [x.x, x.y, x.z].map(|x| x + reach) };
         let zero = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
         let none = Triangle { face: 0, corners: [zero; 3], normal: zero, middle: zero, radius: 0.0 };
         let mut it = Triangles { ground, bounds, kept: [none; KEPT], count: 0 };

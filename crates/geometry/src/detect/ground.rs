@@ -19,59 +19,105 @@ const ON: f64 = 1e-9;
 /// Normals that differ by less are of one plane.
 const SAME: f64 = 1e-6;
 
+/// Triangles that are kept of a patch of ground that is as large as shapes usually are, and of a large one.
+const FEW: usize = 64;
+const MANY: usize = 512;
+/// Corners of p of which is kept how high they are.
+const CORNERS: usize = 256;
+
 /// Offers where p touches the ground q.
 pub(super) fn detect(p: &Body<'_>, q: &Body<'_>, margin: f64, found: &mut Found<'_>) {
     let depth = p.kind.bounding_radius(p.sizes);
     // A corner feels ground above it as deep as that, and below it as far as its radius and the margin.
     let reach = depth.max(p.radius() + margin.max(0.0));
-    let center = p.pose.position;
-    let triangles = Triangles::new(q, center, depth - p.radius() + reach);
-    let up = q.pose.rotation.z;
-    let mut top = f64::NEG_INFINITY;
-    triangles.near(center, f64::INFINITY, &mut |triangle| {
-        top = triangle.corners.iter().map(|&y| dot(up, y)).fold(top, f64::max);
-    });
-    let search = Search { p, q, margin, depth, triangles, up, over: top + margin + p.radius() };
-    for corner in 0..p.topology.corners as u32 {
-        search.corner(corner, reach, found);
+    let wide = depth - p.radius() + reach;
+    let few = Triangles::<FEW>::new(q, p.pose.position, wide);
+    if few.are_kept() {
+        Search::new(p, q, margin, depth, few).offer(reach, found);
+    } else {
+        let many = Triangles::<MANY>::new(q, p.pose.position, wide);
+        Search::new(p, q, margin, depth, many).offer(reach, found);
     }
-    // Edges and corners of the ground that the shape itself can reach.
-    let felt = depth + margin.max(0.0);
-    search.triangles.near(center, felt, &mut |triangle| {
-        for side in q.topology.sides_of(triangle.face as usize) {
-            let edge = q.topology.edges[side.edge as usize];
-            if edge.faces[0] == triangle.face && edge.faces[1] != NONE {
-                let ends = edge.ends.map(|i| q.at(i));
-                if length(on_segment(center, ends) - center) < felt {
-                    search.ridge(side.edge, found);
-                }
-            }
-            if q.topology.home[side.start as usize] == triangle.face
-                && length(q.at(side.start) - center) < felt
-            {
-                search.peak(side.start, triangle.normal, found);
-            }
-        }
-    });
 }
 
-struct Search<'a> {
+struct Search<'a, const KEPT: usize> {
     p: &'a Body<'a>,
     q: &'a Body<'a>,
     margin: f64,
     /// How far a core may be below the ground and still be pushed out [m].
     depth: f64,
-    triangles: Triangles<'a>,
-    /// Where the ground's z axis points, and how far along it what is apart from all triangles starts [m].
+    triangles: Triangles<'a, KEPT>,
+    /// Where the ground's z axis points.
     up: Vec3,
+    /// How far along it what is too high to touch any triangle starts, and what is too low to be touched [m].
     over: f64,
+    under: f64,
+    /// Which corners of p are too high.
+    high: [bool; CORNERS],
 }
 
-impl Search<'_> {
+impl<'a, const KEPT: usize> Search<'a, KEPT> {
+    fn new(
+        p: &'a Body<'a>,
+        q: &'a Body<'a>,
+        margin: f64,
+        depth: f64,
+        triangles: Triangles<'a, KEPT>,
+    ) -> Self {
+        let up = q.pose.rotation.z;
+        let mut top = f64::NEG_INFINITY;
+        triangles.near(p.pose.position, f64::INFINITY, &mut |triangle| {
+            top = triangle.corners.iter().map(|&y| dot(up, y)).fold(top, f64::max);
+        });
+        let felt = margin + p.radius();
+        let (over, mut under, mut high) = (top + felt, f64::INFINITY, [false; CORNERS]);
+        for i in 0..p.topology.corners {
+            let at = dot(up, p.at(i as u32));
+            under = under.min(at - felt);
+            if let Some(high) = high.get_mut(i) {
+                *high = at >= over;
+            }
+        }
+        Search { p, q, margin, depth, triangles, up, over, under, high }
+    }
+
+    fn offer(&self, reach: f64, found: &mut Found<'_>) {
+        for corner in 0..self.p.topology.corners as u32 {
+            self.corner(corner, reach, found);
+        }
+        // Edges and corners of the ground that the shape itself can reach.
+        let (q, center) = (self.q, self.p.pose.position);
+        let felt = self.depth + self.margin.max(0.0);
+        let is_low = |corner: u32| dot(self.up, q.at(corner)) < self.under;
+        self.triangles.near(center, felt, &mut |triangle| {
+            for side in q.topology.sides_of(triangle.face as usize) {
+                let edge = q.topology.edges[side.edge as usize];
+                if edge.faces[0] == triangle.face
+                    && edge.faces[1] != NONE
+                    && !edge.ends.iter().all(|&end| is_low(end))
+                {
+                    let ends = edge.ends.map(|i| q.at(i));
+                    if length(on_segment(center, ends) - center) < felt {
+                        self.ridge(side.edge, found);
+                    }
+                }
+                if q.topology.home[side.start as usize] == triangle.face
+                    && length(q.at(side.start) - center) < felt
+                    && !is_low(side.start)
+                {
+                    self.peak(side.start, triangle.normal, found);
+                }
+            }
+        });
+    }
+
     /// Is a corner of p too high above the ground to touch it?
     #[inline]
     fn is_high(&self, corner: u32) -> bool {
-        dot(self.up, self.p.at(corner)) >= self.over
+        match self.high.get(corner as usize) {
+            Some(&high) => high,
+            None => dot(self.up, self.p.at(corner)) >= self.over,
+        }
     }
 
     /// Is x below the ground? The nearest triangle says; of several that are as near, the one that faces it most.

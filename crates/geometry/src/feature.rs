@@ -23,9 +23,11 @@ pub(crate) enum Touch {
     EdgeSide,
     /// A face of p over the start of a side of a face of q.
     FaceSide,
+    /// The lowest point of a round p over a face of q, of a cylinder that of one of its ends.
+    LowestFace,
 }
 
-const TOUCHES: [Touch; 7] = [
+const TOUCHES: [Touch; 8] = [
     Touch::Corners,
     Touch::CornerEdge,
     Touch::CornerFace,
@@ -33,6 +35,7 @@ const TOUCHES: [Touch; 7] = [
     Touch::EdgesBack,
     Touch::EdgeSide,
     Touch::FaceSide,
+    Touch::LowestFace,
 ];
 
 /// Bits of a number that name a cell; the two above them name the touch.
@@ -53,7 +56,7 @@ impl Touch {
     pub fn of(feature: Feature) -> (Touch, usize, usize, bool) {
         let code = (feature.0 >> BITS) | ((feature.1 >> BITS) << 2);
         let (i, j) = ((feature.0 & MASK) as usize, (feature.1 & MASK) as usize);
-        let touch = TOUCHES[((code & 7) as usize).min(TOUCHES.len() - 1)];
+        let touch = TOUCHES[(code & 7) as usize];
         if code & 8 == 0 { (touch, i, j, false) } else { (touch, j, i, true) }
     }
 }

@@ -8,10 +8,15 @@ use std::ops::Deref;
 
 use pullback_kernel::prelude::*;
 
+use crate::contact::Contact;
 use crate::core::Core;
+use crate::kind::Kind;
 
 /// Corners and faces that are kept; of larger cores, none.
 const KEPT: usize = 32;
+
+/// A cylinder stands on a face if the cosine of the angle between its axis and the normal is larger.
+const STANDING: f64 = 0.98;
 
 const ZERO: Vec3 = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
 
@@ -103,6 +108,31 @@ impl<'a> Body<'a> {
     #[inline(always)]
     pub fn normal(&self, face: usize) -> Vec3 {
         if self.core.topology.faces.len() <= KEPT { self.normals[face] } else { outward(self.face(face)) }
+    }
+
+    /// Is it round where it meets a face with this normal? Then its lowest points over the face touch it, not the corners of its
+    /// stand-in: one of an ellipsoid, and of a cylinder that does not stand on it, one at each end.
+    #[inline]
+    pub fn is_round(&self, normal: Vec3) -> bool {
+        match self.core.kind {
+            Kind::Ellipsoid => true,
+            Kind::Cylinder => dot(self.core.pose.rotation.z, normal).abs() < STANDING,
+            _ => false,
+        }
+    }
+
+    /// Where a round core is lowest over a face of another, with the number of the place.
+    pub fn lowest(&self, face: [Vec3; 3]) -> impl Iterator<Item = (u32, Vec3)> {
+        let ends = if let Kind::Cylinder = self.core.kind { 2 } else { 1 };
+        (0..ends).map(move |end| {
+            let Contact { point, normal, gap } = self.core.over_face(end as usize, face);
+            (end, point + normal * (0.5 * gap))
+        })
+    }
+
+    /// How far the surface of the stand-in of a round core may be from it.
+    pub fn slack(&self) -> f64 {
+        if self.is_round(ZERO) { 0.02 * self.core.kind.bounding_radius(self.core.sizes) } else { 0.0 }
     }
 
     /// Are its faces too many to be looked at one by one?

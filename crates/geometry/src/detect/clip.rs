@@ -5,6 +5,7 @@ use pullback_kernel::prelude::*;
 use super::body::{Body, cross, dot, normalize};
 use super::found::Found;
 use crate::feature::Touch;
+use crate::kind::Kind;
 use crate::topology::{NONE, Side, Topology};
 
 /// Nearer to a side than this is on it [m].
@@ -61,6 +62,9 @@ impl Polygon {
 /// Offers what of p is over a face of q; `swapped` if p is the second core of the pair.
 pub(super) fn over_face(p: &Body<'_>, q: &Body<'_>, face: usize, swapped: bool, found: &mut Found<'_>) {
     let n = q.normal(face);
+    if p.is_round(n) {
+        return offer_lowest(p, q, n, face, swapped, found);
+    }
     match (p.topology.faces.len(), p.topology.edges.len()) {
         (0, 0) => offer_corner(p, q, n, face, swapped, found),
         (0, _) => offer_segment(p, q, n, face, swapped, found),
@@ -73,6 +77,21 @@ pub(super) fn over_face(p: &Body<'_>, q: &Body<'_>, face: usize, swapped: bool, 
 fn outside(q: &Body<'_>, side: &Side, n: Vec3, x: Vec3) -> f64 {
     let s = q.at(side.start);
     dot(normalize(cross(q.at(side.end) - s, n)), x - s)
+}
+
+/// The lowest points of a round core; where a cylinder is only in part over the face, also what of its stand-in is over its sides.
+fn offer_lowest(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
+    let mut all = true;
+    for (place, x) in p.lowest(q.face(face)) {
+        if q.topology.sides_of(face).iter().all(|side| outside(q, side, n, x) <= ON) {
+            found.offer(Touch::LowestFace.feature(place, face as u32, swapped));
+        } else {
+            all = false;
+        }
+    }
+    if let (Kind::Cylinder, false) = (p.kind, all) {
+        offer_polygon(p, q, n, face, swapped, found);
+    }
 }
 
 fn offer_corner(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
@@ -161,8 +180,10 @@ fn offer_polygon(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool
     for (i, side) in q.topology.sides_of(face).iter().enumerate() {
         polygon = clip(&polygon, q.topology, first + i as u32, |x| outside(q, side, n, x));
     }
+    let round = p.is_round(n);
     for item in &polygon.items[..polygon.len] {
         found.offer(match item.tag {
+            Tag::Corner(_) if round => continue,
             Tag::Corner(corner) => Touch::CornerFace.feature(corner, face as u32, swapped),
             Tag::Crossing(edge, side) => Touch::EdgeSide.feature(edge, side, swapped),
             Tag::Start(side) => Touch::FaceSide.feature(other as u32, side, swapped),

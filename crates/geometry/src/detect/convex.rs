@@ -24,15 +24,16 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
     if a.topology.faces.is_empty() && b.topology.faces.is_empty() {
         return segments(a, b, 0, 0, found);
     }
-    match apart(a, b, margin + a.radius() + b.radius()) {
+    let slack = a.slack() + b.slack();
+    match apart(a, b, margin + slack + a.radius() + b.radius()) {
         Some(apart) => {
             let distance = length(apart.between);
-            if distance - a.radius() - b.radius() >= margin {
+            if distance - a.radius() - b.radius() >= margin + slack {
                 return;
             }
             let normal = apart.between / distance;
             over_faces(a, b, normal, found);
-            found.unless_below(distance * (1.0 + ASIDE) - a.radius() - b.radius());
+            found.unless_below(distance * (1.0 + ASIDE) - a.radius() - b.radius(), slack);
             if found.is_empty() {
                 nearest(a, b, normal, &apart.simplex, found);
             }
@@ -43,7 +44,7 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
             let Some(axis) = axis else { return };
             over_faces(a, b, axis.normal, found);
             let depth = axis.separation.abs();
-            found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius());
+            found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius(), slack);
             if !found.is_empty() {
                 return;
             }
@@ -55,20 +56,23 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
     }
 }
 
-/// Offers what lies over a face of either core, if the normal is one's. The exact face is the reference: the first core's
-/// where both are.
+/// Offers what lies over a face of either core, if the normal is one's. The reference is the flat one of a flat and a round core,
+/// else the exact face, the first core's where both are.
 fn over_faces(a: &Body<'_>, b: &Body<'_>, normal: Vec3, found: &mut Found<'_>) {
-    let (of_a, of_b) = (aligned(a, normal), aligned(b, -normal));
-    let angle = |face: Option<(usize, f64)>| face.map_or(f64::INFINITY, |face| face.1);
-    if let Some((face, angle_a)) = of_a
-        && angle_a < ALIGNED
-        && angle_a <= angle(of_b) + 1e-7
-    {
-        clip::over_face(b, a, face, true, found);
-    } else if let Some((face, angle_b)) = of_b
-        && angle_b < ALIGNED
-    {
-        clip::over_face(a, b, face, false, found);
+    let near = |face: &(usize, f64)| face.1 < ALIGNED;
+    let (of_a, of_b) = (aligned(a, normal).filter(near), aligned(b, -normal).filter(near));
+    let first = match (of_a, of_b) {
+        (Some((_, angle_a)), Some((_, angle_b))) => match (a.is_round(normal), b.is_round(normal)) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => angle_a <= angle_b + 1e-7,
+        },
+        (of_a, _) => of_a.is_some(),
+    };
+    match (of_a, of_b) {
+        (Some((face, _)), _) if first => clip::over_face(b, a, face, true, found),
+        (_, Some((face, _))) => clip::over_face(a, b, face, false, found),
+        _ => {}
     }
 }
 

@@ -4,7 +4,7 @@ use pullback_kernel::prelude::*;
 
 use super::body::length;
 use crate::core::{self, Core};
-use crate::feature::Feature;
+use crate::feature::{Feature, Touch};
 
 /// Candidates that detection keeps before it chooses.
 const MOST: usize = 64;
@@ -101,10 +101,15 @@ impl<'a> Found<'a> {
         Found { a, b, candidates: Candidates::new(margin) }
     }
 
-    /// Forgets all if none has a gap below this.
-    pub fn unless_below(&mut self, gap: f64) {
+    /// Forgets all if none has a gap below this. Round shapes may differ from their stand-ins, which say how far they are, by
+    /// this slack.
+    pub fn unless_below(&mut self, gap: f64, slack: f64) {
         let candidates = &mut self.candidates;
-        if !candidates.kept[..candidates.len].iter().any(|candidate| candidate.gap < gap) {
+        let below = |candidate: &Candidate| {
+            let round = Touch::of(candidate.feature).0 == Touch::LowestFace;
+            candidate.gap < gap + if round { slack } else { 0.0 }
+        };
+        if !candidates.kept[..candidates.len].iter().any(below) {
             candidates.len = 0;
         }
     }

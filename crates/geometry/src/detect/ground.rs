@@ -12,6 +12,7 @@ use super::convex::{ALIGNED, crossing};
 use super::found::Found;
 use super::triangles::{Triangle, Triangles};
 use crate::feature::Touch;
+use crate::kind::Kind;
 use crate::topology::{Edge, NONE};
 
 /// Nearer to a plane than this is in it [m].
@@ -82,7 +83,9 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
     }
 
     fn offer(&self, reach: f64, found: &mut Found<'_>) {
-        for corner in 0..self.p.topology.corners as u32 {
+        self.lowest(reach, found);
+        let all_round = matches!(self.p.kind, Kind::Ellipsoid);
+        for corner in (0..self.p.topology.corners as u32).filter(|_| !all_round) {
             self.corner(corner, reach, found);
         }
         // Edges and corners of the ground that the shape itself can reach.
@@ -145,15 +148,7 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
         let x = self.p.at(corner);
         let below = self.is_below(x, reach);
         self.triangles.near(x, reach, &mut |triangle| {
-            let Some(h) = self.over(x, triangle) else { return };
-            if (h < 0.0) != below && h.abs() > ON {
-                return;
-            }
-            let mut hidden = false;
-            self.triangles.near(x, reach, &mut |other| {
-                hidden |= other.face != triangle.face && self.hides(x, other, triangle, h);
-            });
-            if !hidden {
+            if !self.p.is_round(triangle.normal) && self.touches(x, below, triangle, reach) {
                 found.offer(Touch::CornerFace.feature(corner, triangle.face, false));
             }
         });
@@ -161,6 +156,35 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
             let felt = self.p.radius() + self.margin.max(0.0);
             self.triangles.near(x, felt, &mut |triangle| self.beside(x, corner, triangle, found));
         }
+    }
+
+    /// The lowest points of a round p over the inside of triangles.
+    fn lowest(&self, reach: f64, found: &mut Found<'_>) {
+        let felt = self.depth + self.margin.max(0.0);
+        self.triangles.near(self.p.pose.position, felt.max(self.depth + reach), &mut |triangle| {
+            if !self.p.is_round(triangle.normal) {
+                return;
+            }
+            for (place, x) in self.p.lowest(triangle.corners) {
+                if self.over(x, triangle).is_some()
+                    && self.touches(x, self.is_below(x, reach), triangle, reach)
+                {
+                    found.offer(Touch::LowestFace.feature(place, triangle.face, false));
+                }
+            }
+        });
+    }
+
+    /// Does the point x of p, which is below the ground or not, touch it at the inside of this triangle?
+    fn touches(&self, x: Vec3, below: bool, triangle: &Triangle, reach: f64) -> bool {
+        let Some(h) = self.over(x, triangle).filter(|h| (*h < 0.0) == below || h.abs() <= ON) else {
+            return false;
+        };
+        let mut hidden = false;
+        self.triangles.near(x, reach, &mut |other| {
+            hidden |= other.face != triangle.face && self.hides(x, other, triangle, h);
+        });
+        !hidden
     }
 
     /// How far x is above a triangle, if it is over its inside and not too deep.

@@ -6,7 +6,6 @@ use crate::cells::*;
 use crate::contact::*;
 use crate::feature::{Feature, Touch};
 use crate::kind::Kind;
-use crate::plane;
 use crate::topology::Topology;
 
 /// A core where it is.
@@ -93,49 +92,6 @@ impl<R: Real> Core<'_, R> {
         }
     }
 
-    /// The contact of a face y and the lowest point of a round shape over it; of a cylinder, that of its end at -z or z.
-    #[inline(always)]
-    pub fn over_face(&self, end: usize, y: [Vec3<R>; 3]) -> Contact<R> {
-        let (pose, sizes) = (*self.pose, self.sizes);
-        match self.kind {
-            Kind::Cylinder => plane::face_rim(y, pose, sizes[0], sizes[1], which_end(end)),
-            Kind::Ellipsoid => plane::face_ellipsoid(y, pose, vec3(sizes[0], sizes[1], sizes[2])),
-            _ => face_corner(y, self.at(0), self.radius()),
-        }
-    }
-
-    /// Adds the cotangents of the shape, and gives that of the face.
-    #[inline(always)]
-    pub fn over_face_pullback(
-        &self,
-        end: usize,
-        y: [Vec3<R>; 3],
-        bar: Contact<R>,
-        into: &mut CoreBar<'_, R>,
-    ) -> [Vec3<R>; 3] {
-        let (pose, sizes) = (*self.pose, self.sizes);
-        match self.kind {
-            Kind::Cylinder => {
-                let (y, pose, radius, half, _) =
-                    plane::face_rim::pullback(y, pose, sizes[0], sizes[1], which_end(end), bar);
-                into.add(pose, &[radius, half]);
-                y
-            }
-            Kind::Ellipsoid => {
-                let half = vec3(sizes[0], sizes[1], sizes[2]);
-                let (y, pose, half) = plane::face_ellipsoid::pullback(y, pose, half, bar);
-                into.add(pose, &[half.x, half.y, half.z]);
-                y
-            }
-            _ => {
-                let (y, x, radius) = face_corner::pullback(y, self.at(0), self.radius(), bar);
-                self.spread(0, x, into);
-                self.spread_radius(radius, into);
-                y
-            }
-        }
-    }
-
     #[inline(always)]
     pub fn spread_radius(&self, bar: R, into: &mut CoreBar<'_, R>) {
         self.kind.radius_pullback(bar, into.sizes);
@@ -163,14 +119,10 @@ pub(crate) fn contact<R: Real>(feature: Feature, a: Core<'_, R>, b: Core<'_, R>)
             turned(face_face(q.all(plane), q.at(ends[0]), p.face(i)))
         }
         Touch::LowestFace => turned(p.over_face(i, q.face(j))),
+        Touch::CornerRound => q.at_corner(p.at(i as u32), p.radius()),
+        Touch::EdgeRound => q.at_edge(p.edge(i), p.radius()),
     };
     if swapped { turned(found) } else { found }
-}
-
-/// On which side of its middle an end of a cylinder is.
-#[inline(always)]
-fn which_end<R: Real>(end: usize) -> R {
-    R::from_f64(if end == 0 { -1.0 } else { 1.0 })
 }
 
 /// The side that the normal of crossing edges is on.
@@ -245,6 +197,16 @@ pub(crate) fn pullback<R: Real>(
         Touch::LowestFace => {
             let y = p.over_face_pullback(i, q.face(j), turned(bar), &mut p_bar);
             q.spread_all(q.topology.faces[j].plane, y, &mut q_bar);
+        }
+        Touch::CornerRound => {
+            let (x, r) = q.at_corner_pullback(p.at(i as u32), p.radius(), bar, &mut q_bar);
+            p.spread(i as u32, x, &mut p_bar);
+            p.spread_radius(r, &mut p_bar);
+        }
+        Touch::EdgeRound => {
+            let (x, r) = q.at_edge_pullback(p.edge(i), p.radius(), bar, &mut q_bar);
+            p.spread_all(p.topology.edges[i].ends, x, &mut p_bar);
+            p.spread_radius(r, &mut p_bar);
         }
     }
 }

@@ -90,6 +90,21 @@ impl Kind {
         }
     }
 
+    /// Does a polyhedron stand in for it?
+    #[inline]
+    pub(crate) fn is_round(&self) -> bool {
+        matches!(self, Kind::Cylinder | Kind::Ellipsoid)
+    }
+
+    /// How far a round shape and its stand-in may be apart, along any direction.
+    pub(crate) fn slack(&self, sizes: &[f64]) -> f64 {
+        match self {
+            Kind::Cylinder => (PRISM.over - 1.0) * sizes[0],
+            Kind::Ellipsoid => (BALL.over - 1.0) * sizes[0].max(sizes[1]).max(sizes[2]),
+            _ => 0.0,
+        }
+    }
+
     /// The core's cells, which all shapes of a kind share; nothing where there is none. Of cylinders and ellipsoids, those of
     /// the polyhedra that stand in for them: rules that are exact for them have no use for cells.
     pub(crate) fn topology(&self) -> Arc<Topology> {

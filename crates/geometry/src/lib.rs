@@ -16,6 +16,8 @@ mod kind;
 mod pair;
 mod plane;
 mod round;
+mod round_cells;
+mod round_core;
 mod rule;
 mod sphere;
 mod surface;

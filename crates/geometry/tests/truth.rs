@@ -295,7 +295,7 @@ fn round_shapes_are_as_far_as_their_stand_ins_allow() {
         for b in solids() {
             let Some(pair) = Pair::new(&a, &b).filter(|_| stands_in(&a, &b)) else { continue };
             let mut random = Random::seeded(19);
-            let (mut compared, mut worst) = (0, 0.0_f64);
+            let (mut compared, mut as_it_is, mut worst) = (0, 0, 0.0_f64);
             for _ in 0..200 {
                 let at = state([&a, &b], &mut random);
                 let [(one, slack_one), (other, slack_other)] =
@@ -309,11 +309,21 @@ fn round_shapes_are_as_far_as_their_stand_ins_allow() {
                     let name = format!("{}-{}", a.name(), b.name());
                     assert!((gap - distance).abs() < slack, "{name}: {gap} {distance}");
                     worst = worst.max((gap - distance).abs() / slack);
+                    as_it_is += usize::from((gap - distance).abs() < 1e-5 * (1.0 + distance));
                     compared += 1;
                 }
             }
-            println!("{}-{}: {compared} states, at most {worst:.2} of the slack", a.name(), b.name());
+            println!(
+                "{}-{}: {compared} states, {as_it_is} exact, at most {worst:.2} of the slack",
+                a.name(),
+                b.name()
+            );
             assert!(compared > 20);
+            // Corners, edges and faces meet a round shape as it is, but for edges at a cylinder's rim.
+            let round = |kind: &Kind| matches!(kind, Kind::Cylinder | Kind::Ellipsoid);
+            let ellipsoid = matches!(a, Kind::Ellipsoid) || matches!(b, Kind::Ellipsoid);
+            let part = if ellipsoid { 0.85 } else { 0.4 };
+            assert!(round(&a) && round(&b) || as_it_is as f64 > part * compared as f64);
         }
     }
 }

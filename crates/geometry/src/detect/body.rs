@@ -130,11 +130,6 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// How far the surface of the stand-in of a round core may be from it.
-    pub fn slack(&self) -> f64 {
-        if self.is_round(ZERO) { 0.02 * self.core.kind.bounding_radius(self.core.sizes) } else { 0.0 }
-    }
-
     /// Are its faces too many to be looked at one by one?
     #[inline]
     pub fn is_large(&self) -> bool {

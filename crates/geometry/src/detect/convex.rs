@@ -24,7 +24,7 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
     if a.topology.faces.is_empty() && b.topology.faces.is_empty() {
         return segments(a, b, 0, 0, found);
     }
-    let slack = a.slack() + b.slack();
+    let slack = a.kind.slack(a.sizes) + b.kind.slack(b.sizes);
     match apart(a, b, margin + slack + a.radius() + b.radius()) {
         Some(apart) => {
             let distance = length(apart.between);
@@ -33,7 +33,7 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
             }
             let normal = apart.between / distance;
             over_faces(a, b, normal, found);
-            found.unless_below(distance * (1.0 + ASIDE) - a.radius() - b.radius(), slack);
+            found.unless_below(distance * (1.0 + ASIDE) - a.radius() - b.radius());
             if found.is_empty() {
                 nearest(a, b, normal, &apart.simplex, found);
             }
@@ -44,7 +44,7 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
             let Some(axis) = axis else { return };
             over_faces(a, b, axis.normal, found);
             let depth = axis.separation.abs();
-            found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius(), slack);
+            found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius());
             if !found.is_empty() {
                 return;
             }

@@ -2,9 +2,11 @@
 
 use pullback_kernel::prelude::*;
 
-use super::body::length;
+use super::body::{dot, length};
+use crate::contact::Contact;
 use crate::core::{self, Core};
 use crate::feature::{Feature, Touch};
+use crate::kind::Kind;
 
 /// Candidates that detection keeps before it chooses.
 const MOST: usize = 64;
@@ -15,6 +17,8 @@ const SAME: f64 = 1e-9;
 #[derive(Clone, Copy)]
 struct Candidate {
     gap: f64,
+    /// The gap of the cells that stand in for a round shape; of others the same.
+    of_cells: f64,
     point: Vec3,
     feature: Feature,
 }
@@ -29,17 +33,21 @@ pub(super) struct Candidates {
 impl Candidates {
     pub fn new(margin: f64) -> Self {
         let point = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
-        let nothing = Candidate { gap: 0.0, point, feature: Feature(0, 0) };
+        let nothing = Candidate { gap: 0.0, of_cells: 0.0, point, feature: Feature(0, 0) };
         Candidates { margin, kept: [nothing; MOST], len: 0 }
     }
 
     /// Takes a feature if its gap is below the margin. When there is no room, the one with the largest gap goes.
     pub fn offer(&mut self, feature: Feature, gap: f64, point: Vec3) {
+        self.offer_as(feature, gap, gap, point);
+    }
+
+    fn offer_as(&mut self, feature: Feature, gap: f64, of_cells: f64, point: Vec3) {
         let near = gap < self.margin;
         if !near || self.kept[..self.len].iter().any(|known| known.feature == feature) {
             return;
         }
-        let candidate = Candidate { gap, point, feature };
+        let candidate = Candidate { gap, of_cells, point, feature };
         if self.len < MOST {
             self.kept[self.len] = candidate;
             self.len += 1;
@@ -93,23 +101,21 @@ fn spread(kept: &mut [Candidate], len: usize) {
 pub(super) struct Found<'a> {
     a: Core<'a, f64>,
     b: Core<'a, f64>,
+    /// How far round shapes may be from their stand-ins.
+    slack: f64,
     candidates: Candidates,
 }
 
 impl<'a> Found<'a> {
     pub fn new(a: Core<'a, f64>, b: Core<'a, f64>, margin: f64) -> Self {
-        Found { a, b, candidates: Candidates::new(margin) }
+        let slack = a.kind.slack(a.sizes) + b.kind.slack(b.sizes);
+        Found { a, b, slack, candidates: Candidates::new(margin) }
     }
 
-    /// Forgets all if none has a gap below this. Round shapes may differ from their stand-ins, which say how far they are, by
-    /// this slack.
-    pub fn unless_below(&mut self, gap: f64, slack: f64) {
+    /// Forgets all if none has a gap, of cells, below this.
+    pub fn unless_below(&mut self, gap: f64) {
         let candidates = &mut self.candidates;
-        let below = |candidate: &Candidate| {
-            let round = Touch::of(candidate.feature).0 == Touch::LowestFace;
-            candidate.gap < gap + if round { slack } else { 0.0 }
-        };
-        if !candidates.kept[..candidates.len].iter().any(below) {
+        if !candidates.kept[..candidates.len].iter().any(|candidate| candidate.of_cells < gap) {
             candidates.len = 0;
         }
     }
@@ -118,10 +124,58 @@ impl<'a> Found<'a> {
         self.candidates.len == 0
     }
 
-    /// Takes a feature if its gap is below the margin.
+    /// Takes a feature if its gap is below the margin. Instead of cells of a stand-in, the round shape as it is.
     pub fn offer(&mut self, feature: Feature) {
+        let cells = core::contact(feature, self.a, self.b);
+        if Touch::of(feature).0 == Touch::LowestFace {
+            self.candidates.offer_as(feature, cells.gap, cells.gap - self.slack, cells.point);
+        } else if let Some((feature, contact)) = self.as_it_is(feature, &cells) {
+            self.candidates.offer_as(feature, contact.gap, cells.gap, contact.point);
+        } else {
+            self.candidates.offer(feature, cells.gap, cells.point);
+        }
+    }
+
+    /// The corner or the edge of a flat core that touches cells of a round one, with the round shape as it is; if that is the
+    /// same place, within what the stand-in may be off.
+    fn as_it_is(&self, feature: Feature, cells: &Contact) -> Option<(Feature, Contact)> {
+        let (touch, i, j, swapped) = Touch::of(feature);
+        let (p, q) = if swapped { (self.b, self.a) } else { (self.a, self.b) };
+        let (touch, cell, swapped, flat, round) = match (touch, p.kind.is_round(), q.kind.is_round()) {
+            (Touch::Corners | Touch::CornerEdge | Touch::CornerFace, false, true) => {
+                (Touch::CornerRound, i, swapped, p, q)
+            }
+            (Touch::Corners, true, false) => (Touch::CornerRound, j, !swapped, q, p),
+            (Touch::Edges | Touch::EdgesBack | Touch::EdgeSide, false, true) => {
+                (Touch::EdgeRound, i, swapped, p, q)
+            }
+            (Touch::CornerEdge | Touch::Edges | Touch::EdgesBack, true, false) => {
+                (Touch::EdgeRound, j, !swapped, q, p)
+            }
+            _ => return None,
+        };
+        let feature = touch.feature(cell as u32, 0, swapped);
         let contact = core::contact(feature, self.a, self.b);
-        self.candidates.offer(feature, contact.gap, contact.point);
+        let mut same =
+            (contact.gap - cells.gap).abs() <= self.slack && dot(contact.normal, cells.normal) > 0.9;
+        if touch == Touch::EdgeRound {
+            // Between the ends of the edge, and of a cylinder.
+            let [s, t] = flat.edge(cell);
+            let along = dot(contact.point - s, t - s) / dot(t - s, t - s);
+            same &= (0.0..=1.0).contains(&along);
+            same &= match (round.kind, round.sizes) {
+                (Kind::Cylinder, &[_, half]) => {
+                    dot(round.pose.rotation.z, contact.point - round.pose.position).abs() <= half
+                }
+                // Not as deep as half the least radius of curvature.
+                (_, &[x, y, z]) => {
+                    let (least, most) = (x.min(y).min(z), x.max(y).max(z));
+                    contact.gap + flat.radius() > -0.5 * least * least / most
+                }
+                _ => false,
+            };
+        }
+        same.then_some((feature, contact))
     }
 
     /// See [`Candidates::write`].

@@ -70,7 +70,7 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
         triangles.near(p.pose.position, f64::INFINITY, &mut |triangle| {
             top = triangle.corners.iter().map(|&y| dot(up, y)).fold(top, f64::max);
         });
-        let felt = margin + p.radius();
+        let felt = margin + p.radius() + p.kind.slack(p.sizes);
         let (over, mut under, mut high) = (top + felt, f64::INFINITY, [false; CORNERS]);
         for i in 0..p.topology.corners {
             let at = dot(up, p.at(i as u32));

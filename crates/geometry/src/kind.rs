@@ -105,6 +105,14 @@ impl Kind {
         }
     }
 
+    /// Is an edge with this gap less deep in an ellipsoid than half its least radius of curvature, least² / most? Deeper, there
+    /// may be no one nearest point.
+    pub(crate) fn is_shallow(&self, sizes: &[f64], gap: f64) -> bool {
+        let Kind::Ellipsoid = self else { return false };
+        let (least, most) = (sizes[0].min(sizes[1]).min(sizes[2]), sizes[0].max(sizes[1]).max(sizes[2]));
+        gap > -0.5 * least * least / most
+    }
+
     /// The core's cells, which all shapes of a kind share; nothing where there is none. Of cylinders and ellipsoids, those of
     /// the polyhedra that stand in for them: rules that are exact for them have no use for cells.
     pub(crate) fn topology(&self) -> Arc<Topology> {

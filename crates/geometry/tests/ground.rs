@@ -283,6 +283,30 @@ fn round_shapes_touch_faces_as_they_touch_a_plane() {
     }
 }
 
+/// An ellipsoid with equal half axes touches rough ground where a sphere does.
+#[test]
+fn a_round_ellipsoid_touches_ground_as_a_sphere() {
+    for (ground, sizes) in grounds() {
+        let mut random = Random::seeded(16);
+        let (mut touched, mut same) = (0, 0);
+        for _ in 0..400 {
+            let [mut shape, ground_at] = ground_state(&Kind::Sphere, &sizes, &mut random);
+            let as_sphere = contacts(&Kind::Sphere, &ground, &[shape.clone(), ground_at.clone()], 0.05);
+            shape.sizes = vec![shape.sizes[0]; 3];
+            let as_ellipsoid = contacts(&Kind::Ellipsoid, &ground, &[shape, ground_at], 0.05);
+            // Not deeper than its middle.
+            let shallow = as_sphere.iter().all(|contact| contact.gap > -0.15);
+            if shallow && !as_sphere.is_empty() {
+                touched += 1;
+                assert!(!as_ellipsoid.is_empty());
+                same += usize::from((least(&as_sphere) - least(&as_ellipsoid)).abs() < 1e-9);
+            }
+        }
+        println!("{}: {same} of {touched} as near as a sphere", ground.name());
+        assert!(touched > 40 && same * 20 >= touched * 19, "{same} of {touched}");
+    }
+}
+
 /// On flat triangles a cylinder that stands has as many contacts as its stand-in has on a plane, and as near.
 #[test]
 fn a_standing_cylinder_on_flat_ground_is_as_its_hull_on_a_plane() {

@@ -143,6 +143,35 @@ fn a_standing_cylinder_is_carried_all_around() {
     }
 }
 
+/// An ellipsoid that slides past a box, over its face, an edge and a corner: its gap changes by no more than it moves, but for what
+/// its stand-in is off.
+#[test]
+fn an_ellipsoid_slides_past_a_box_without_jumps() {
+    let step = 1e-4;
+    for height in [0.82, 0.76] {
+        let mut random = Random::seeded(52);
+        for _ in 0..4 {
+            let rotation = random.rotation();
+            let (mut before, mut faces) = (None, [0; 2]);
+            for i in 0..8000 {
+                let x = step * f64::from(i);
+                let mut ellipsoid = at(x, 0.6 * x + 0.1, height, &[0.3, 0.2, 0.25]);
+                ellipsoid.pose.rotation = rotation;
+                let found =
+                    contacts(&Kind::Box, &Kind::Ellipsoid, &[at(0.0, 0.0, 0.0, &[0.5; 3]), ellipsoid], 0.5);
+                let gap = found.iter().map(|contact| contact.gap).fold(f64::INFINITY, f64::min);
+                if let Some(before) = before {
+                    let jump = f64::abs(gap - before);
+                    assert!(jump < 1.2 * step + 0.012 * 0.3, "{jump} at {x}");
+                }
+                before = Some(gap);
+                faces[usize::from(found[0].normal.z > 0.999_999)] += 1;
+            }
+            assert!(faces[0] > 500 && faces[1] > 500, "{faces:?}");
+        }
+    }
+}
+
 /// A box turned by an eighth of a turn on another: an octagon.
 #[test]
 fn a_turned_box_rests_with_eight_points() {

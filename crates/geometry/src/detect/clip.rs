@@ -79,7 +79,8 @@ fn outside(q: &Body<'_>, side: &Side, n: Vec3, x: Vec3) -> f64 {
     dot(normalize(cross(q.at(side.end) - s, n)), x - s)
 }
 
-/// The lowest points of a round core; where a cylinder is only in part over the face, also what of its stand-in is over its sides.
+/// The lowest points of a round core; where a cylinder is only in part over the face, also what of its stand-in is over its
+/// sides.
 fn offer_lowest(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
     let mut all = true;
     for (place, x) in p.lowest(q.face(face)) {

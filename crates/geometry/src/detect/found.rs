@@ -141,6 +141,12 @@ impl<'a> Found<'a> {
     fn as_it_is(&self, feature: Feature, cells: &Contact) -> Option<(Feature, Contact)> {
         let (touch, i, j, swapped) = Touch::of(feature);
         let (p, q) = if swapped { (self.b, self.a) } else { (self.a, self.b) };
+        if let (Touch::CornerFace, Kind::Ellipsoid, false) = (touch, p.kind, q.kind.is_round()) {
+            // Beside the face, but nearer to it than the stand-in may be off.
+            let feature = Touch::LowestFace.feature(0, j as u32, swapped);
+            let contact = core::contact(feature, self.a, self.b);
+            return ((contact.gap - cells.gap).abs() <= self.slack).then_some((feature, contact));
+        }
         let (touch, cell, swapped, flat, round) = match (touch, p.kind.is_round(), q.kind.is_round()) {
             (Touch::Corners | Touch::CornerEdge | Touch::CornerFace, false, true) => {
                 (Touch::CornerRound, i, swapped, p, q)
@@ -167,12 +173,7 @@ impl<'a> Found<'a> {
                 (Kind::Cylinder, &[_, half]) => {
                     dot(round.pose.rotation.z, contact.point - round.pose.position).abs() <= half
                 }
-                // Not as deep as half the least radius of curvature.
-                (_, &[x, y, z]) => {
-                    let (least, most) = (x.min(y).min(z), x.max(y).max(z));
-                    contact.gap + flat.radius() > -0.5 * least * least / most
-                }
-                _ => false,
+                _ => round.kind.is_shallow(round.sizes, contact.gap + flat.radius()),
             };
         }
         same.then_some((feature, contact))

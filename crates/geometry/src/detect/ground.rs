@@ -11,6 +11,7 @@ use super::body::{Body, cross, dot, length, normalize};
 use super::convex::{ALIGNED, crossing};
 use super::found::Found;
 use super::triangles::{Triangle, Triangles};
+use crate::core;
 use crate::feature::Touch;
 use crate::kind::Kind;
 use crate::topology::{Edge, NONE};
@@ -83,10 +84,10 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
     }
 
     fn offer(&self, reach: f64, found: &mut Found<'_>) {
-        self.lowest(reach, found);
-        let all_round = matches!(self.p.kind, Kind::Ellipsoid);
-        for corner in (0..self.p.topology.corners as u32).filter(|_| !all_round) {
-            self.corner(corner, reach, found);
+        let ends = self.lowest(reach, found);
+        let round = self.p.kind.is_round();
+        if !round {
+            (0..self.p.topology.corners as u32).for_each(|corner| self.corner(corner, false, reach, found));
         }
         // Edges and corners of the ground that the shape itself can reach.
         let (q, center) = (self.q, self.p.pose.position);
@@ -112,6 +113,21 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
                 }
             }
         });
+        if round {
+            self.stand_in(ends, reach, found);
+        }
+    }
+
+    /// Corners of the stand-in of a round p, where they touch and nothing else does: of a cylinder, those of each end apart, and
+    /// all where it stands.
+    fn stand_in(&self, ends: [bool; 2], reach: f64, found: &mut Found<'_>) {
+        let cylinder = matches!(self.p.kind, Kind::Cylinder);
+        let nothing = found.is_empty();
+        for corner in 0..self.p.topology.corners as u32 {
+            let up = dot(self.p.pose.rotation.z, self.p.at(corner) - self.p.pose.position) > 0.0;
+            let carried = if cylinder { ends[usize::from(up)] } else { !nothing };
+            self.corner(corner, carried, reach, found);
+        }
     }
 
     /// Is a corner of p too high above the ground to touch it?
@@ -141,14 +157,16 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
     }
 
     /// A corner of p over the inside of triangles; and, with a radius, beside ridges and peaks.
-    fn corner(&self, corner: u32, reach: f64, found: &mut Found<'_>) {
-        if self.is_high(corner) {
+    /// Where p is round and carried by its lowest points, it does not count.
+    fn corner(&self, corner: u32, carried: bool, reach: f64, found: &mut Found<'_>) {
+        if self.is_high(corner) || carried && matches!(self.p.kind, Kind::Ellipsoid) {
             return;
         }
         let x = self.p.at(corner);
         let below = self.is_below(x, reach);
         self.triangles.near(x, reach, &mut |triangle| {
-            if !self.p.is_round(triangle.normal) && self.touches(x, below, triangle, reach) {
+            let counts = !(carried && self.p.is_round(triangle.normal));
+            if counts && self.touches(x, below, triangle, reach) {
                 found.offer(Touch::CornerFace.feature(corner, triangle.face, false));
             }
         });
@@ -158,8 +176,12 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
         }
     }
 
-    /// The lowest points of a round p over the inside of triangles.
-    fn lowest(&self, reach: f64, found: &mut Found<'_>) {
+    /// The lowest points of a round p over the inside of triangles; of a cylinder, those of each end. Are there any?
+    fn lowest(&self, reach: f64, found: &mut Found<'_>) -> [bool; 2] {
+        let mut any = [false; 2];
+        if !self.p.kind.is_round() {
+            return any;
+        }
         let felt = self.depth + self.margin.max(0.0);
         self.triangles.near(self.p.pose.position, felt.max(self.depth + reach), &mut |triangle| {
             if !self.p.is_round(triangle.normal) {
@@ -170,9 +192,11 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
                     && self.touches(x, self.is_below(x, reach), triangle, reach)
                 {
                     found.offer(Touch::LowestFace.feature(place, triangle.face, false));
+                    any[place as usize] = true;
                 }
             }
         });
+        any
     }
 
     /// Does the point x of p, which is below the ground or not, touch it at the inside of this triangle?
@@ -257,6 +281,19 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
         if dot(cross(m[0], m[1]), f) <= SAME * length(f) {
             return;
         }
+        if let Kind::Ellipsoid = self.p.kind {
+            let feature = Touch::EdgeRound.feature(edge, 0, true);
+            let contact = core::contact(feature, **self.p, **self.q);
+            if self.p.kind.is_shallow(self.p.sizes, contact.gap) {
+                // The normal must lie between those of the triangles.
+                let (up, along) = (-contact.normal, dot(contact.point - y[0], f) / dot(f, f));
+                let between = dot(cross(m[0], up), f) >= 0.0 && dot(cross(up, m[1]), f) >= 0.0;
+                if between && along > 0.0 && along < 1.0 && dot(up, m[0] + m[1]) > 0.0 {
+                    found.offer(feature);
+                }
+                return;
+            }
+        }
         for i in 0..self.p.topology.edges.len() {
             if self.p.topology.edges[i].ends.iter().all(|&end| self.is_high(end)) {
                 continue;
@@ -285,6 +322,15 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
     fn peak(&self, corner: u32, m: Vec3, found: &mut Found<'_>) {
         let v = self.q.at(corner);
         let ring = self.q.topology.neighbours(corner as usize);
+        if let Kind::Ellipsoid = self.p.kind {
+            let feature = Touch::CornerRound.feature(corner, 0, true);
+            let up = -core::contact(feature, **self.p, **self.q).normal;
+            let under = |&w: &u32| dot(up, self.q.at(w) - v) <= 0.0;
+            if dot(up, m) > 0.0 && ring.iter().all(under) {
+                found.offer(feature);
+            }
+            return;
+        }
         let mut best: Option<(usize, f64)> = None;
         for face in 0..self.p.topology.faces.len() {
             if self.p.topology.sides_of(face).iter().all(|side| self.is_high(side.start)) {

@@ -118,6 +118,9 @@ pub(crate) fn contact<R: Real>(feature: Feature, a: Core<'_, R>, b: Core<'_, R>)
             let (plane, ends) = q.side(j);
             turned(face_face(q.all(plane), q.at(ends[0]), p.face(i)))
         }
+        Touch::LowestFace => turned(p.over_face(i, q.face(j))),
+        Touch::CornerRound => q.at_corner(p.at(i as u32), p.radius()),
+        Touch::EdgeRound => q.at_edge(p.edge(i), p.radius()),
     };
     if swapped { turned(found) } else { found }
 }
@@ -190,6 +193,20 @@ pub(crate) fn pullback<R: Real>(
             q.spread_all(plane, y, &mut q_bar);
             q.spread(ends[0], c, &mut q_bar);
             p.spread_all(p.topology.faces[i].plane, x, &mut p_bar);
+        }
+        Touch::LowestFace => {
+            let y = p.over_face_pullback(i, q.face(j), turned(bar), &mut p_bar);
+            q.spread_all(q.topology.faces[j].plane, y, &mut q_bar);
+        }
+        Touch::CornerRound => {
+            let (x, r) = q.at_corner_pullback(p.at(i as u32), p.radius(), bar, &mut q_bar);
+            p.spread(i as u32, x, &mut p_bar);
+            p.spread_radius(r, &mut p_bar);
+        }
+        Touch::EdgeRound => {
+            let (x, r) = q.at_edge_pullback(p.edge(i), p.radius(), bar, &mut q_bar);
+            p.spread_all(p.topology.edges[i].ends, x, &mut p_bar);
+            p.spread_radius(r, &mut p_bar);
         }
     }
 }

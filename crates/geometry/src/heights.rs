@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::SurfaceError;
 use crate::topology::Topology;
-use crate::tree::Bounds;
+use crate::{Bounds, SurfaceError};
 
 /// Heights over the corners of a regular grid, with solid ground below: corner (i, j), number i + j columns, is at i and j
 /// spacings along x and y, about the middle of the grid. Each cell is two triangles, which meet along the line from its
@@ -61,8 +60,8 @@ impl Heights {
         let range = |k: usize, count: usize| {
             let cell = |x: f64| x / self.spacing[k] + 0.5 * (count - 1) as f64;
             // Beyond the grid both ends are at its last cell, or before its first.
-            let low = cell(bounds[k][0]).floor().max(0.0);
-            let high = cell(bounds[k][1]).floor().min((count - 2) as f64);
+            let low = cell(bounds.low[k]).floor().max(0.0);
+            let high = cell(bounds.high[k]).floor().min((count - 2) as f64);
             if low <= high { (low as usize, high as usize + 1) } else { (0, 0) }
         };
         let ((i0, i1), (j0, j1)) = (range(0, self.columns), range(1, self.rows));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 
+use crate::Bounds;
 use crate::topology::Topology;
 
 /// A convex polyhedron: which of its corners make edges and faces. Where the corners are is in its sizes, which start as
@@ -16,6 +17,9 @@ use crate::topology::Topology;
 pub struct Hull {
     corners: Vec<f64>,
     pub(crate) topology: Arc<Topology>,
+    /// How far its corners are from the origin at most.
+    pub(crate) radius: f64,
+    pub(crate) bounds: Bounds,
 }
 
 /// Why there is no hull.
@@ -60,8 +64,10 @@ impl Hull {
         for (face, polygon) in topology.faces.iter_mut().zip(&polygons) {
             face.plane = widest(polygon, |i| points[used[i as usize]]);
         }
+        let radius = used.iter().map(|&i| length(points[i])).fold(0.0, f64::max);
+        let bounds = Bounds::of(used.iter().map(|&i| points[i]));
         let corners = used.iter().flat_map(|&i| [points[i].x, points[i].y, points[i].z]).collect();
-        Ok(Hull { corners, topology: Arc::new(topology) })
+        Ok(Hull { corners, topology: Arc::new(topology), radius, bounds })
     }
 
     /// The coordinates of its corners, three each [m]: the sizes that it starts with.

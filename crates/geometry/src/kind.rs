@@ -1,9 +1,10 @@
 //! [`Kind`]: what a shape is; and cores, which are what shapes with flat parts have in common.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use pullback_kernel::prelude::*;
 
+use crate::round::{BALL, PRISM};
 use crate::topology::Topology;
 use crate::{Heights, Hull, Surface};
 
@@ -72,28 +73,59 @@ impl Kind {
         }
     }
 
-    /// A radius around its origin that holds all of it [m]; infinite for what has no end.
+    /// A radius around its origin that holds all of it [m], and the polyhedron that stands in for it where it is round;
+    /// infinite for what has no end.
     pub fn bounding_radius(&self, sizes: &[f64]) -> f64 {
         match self {
             Kind::Plane | Kind::Surface(_) | Kind::Heights(_) => f64::INFINITY,
             Kind::Sphere => sizes[0],
             Kind::Capsule => sizes[0] + sizes[1],
-            Kind::Cylinder => sizes[0].hypot(sizes[1]),
+            Kind::Cylinder => (PRISM.over * sizes[0]).hypot(sizes[1]),
             Kind::Box => length(Vec3 { x: sizes[0], y: sizes[1], z: sizes[2] }),
-            Kind::Ellipsoid => sizes[0].max(sizes[1]).max(sizes[2]),
+            Kind::Ellipsoid => BALL.over * sizes[0].max(sizes[1]).max(sizes[2]),
+            Kind::Hull(hull) if sizes.is_empty() => hull.radius,
             Kind::Hull(hull) => {
                 (0..hull.topology.corners).map(|i| length(self.corner(sizes, i))).fold(0.0, f64::max)
             }
         }
     }
 
-    /// The core's cells; nothing where there is none.
-    pub(crate) fn topology(&self) -> Arc<Topology> {
+    /// Does a polyhedron stand in for it?
+    #[inline]
+    pub(crate) fn is_round(&self) -> bool {
+        matches!(self, Kind::Cylinder | Kind::Ellipsoid)
+    }
+
+    /// How far a round shape and its stand-in may be apart, along any direction.
+    pub(crate) fn slack(&self, sizes: &[f64]) -> f64 {
         match self {
-            Kind::Plane | Kind::Cylinder | Kind::Ellipsoid => Arc::default(),
-            Kind::Sphere => Arc::new(Topology::point()),
-            Kind::Capsule => Arc::new(Topology::segment()),
-            Kind::Box => Arc::new(Topology::cuboid()),
+            Kind::Cylinder => (PRISM.over - 1.0) * sizes[0],
+            Kind::Ellipsoid => (BALL.over - 1.0) * sizes[0].max(sizes[1]).max(sizes[2]),
+            _ => 0.0,
+        }
+    }
+
+    /// Is an edge with this gap less deep in an ellipsoid than half its least radius of curvature, least² / most? Deeper, there
+    /// may be no one nearest point.
+    pub(crate) fn is_shallow(&self, sizes: &[f64], gap: f64) -> bool {
+        let Kind::Ellipsoid = self else { return false };
+        let (least, most) = (sizes[0].min(sizes[1]).min(sizes[2]), sizes[0].max(sizes[1]).max(sizes[2]));
+        gap > -0.5 * least * least / most
+    }
+
+    /// The core's cells, which all shapes of a kind share; nothing where there is none. Of cylinders and ellipsoids, those of
+    /// the polyhedra that stand in for them: rules that are exact for them have no use for cells.
+    pub(crate) fn topology(&self) -> Arc<Topology> {
+        static POINT: LazyLock<Arc<Topology>> = LazyLock::new(|| Topology::point().into());
+        static SEGMENT: LazyLock<Arc<Topology>> = LazyLock::new(|| Topology::segment().into());
+        static CUBOID: LazyLock<Arc<Topology>> = LazyLock::new(|| Topology::cuboid().into());
+        match self {
+            Kind::Plane => Arc::default(),
+            Kind::Sphere => POINT.clone(),
+            Kind::Capsule => SEGMENT.clone(),
+            Kind::Box => CUBOID.clone(),
+            Kind::Cylinder => PRISM.hull.topology.clone(),
+            Kind::Ellipsoid => BALL.hull.topology.clone(),
             Kind::Hull(hull) => hull.topology.clone(),
             Kind::Surface(surface) => surface.topology.clone(),
             Kind::Heights(heights) => heights.topology.clone(),
@@ -121,7 +153,9 @@ impl Kind {
     pub(crate) fn corner<R: Real>(&self, sizes: &[R], i: usize) -> Vec3<R> {
         let zero = R::from_f64(0.0);
         match self {
-            Kind::Plane | Kind::Sphere | Kind::Cylinder | Kind::Ellipsoid => vec3(zero, zero, zero),
+            Kind::Plane | Kind::Sphere => vec3(zero, zero, zero),
+            Kind::Cylinder => stretched(PRISM.corners[i], [sizes[0], sizes[0], sizes[1]]),
+            Kind::Ellipsoid => stretched(BALL.corners[i], [sizes[0], sizes[1], sizes[2]]),
             Kind::Capsule => vec3(zero, zero, signed(sizes[1], i == 1)),
             Kind::Box => {
                 vec3(signed(sizes[0], i & 1 != 0), signed(sizes[1], i & 2 != 0), signed(sizes[2], i & 4 != 0))
@@ -142,7 +176,18 @@ impl Kind {
             return;
         }
         match self {
-            Kind::Plane | Kind::Sphere | Kind::Cylinder | Kind::Ellipsoid => {}
+            Kind::Plane | Kind::Sphere => {}
+            Kind::Cylinder => {
+                let bar = stretched(PRISM.corners[i], [bar.x, bar.y, bar.z]);
+                sizes_bar[0] = sizes_bar[0] + bar.x + bar.y;
+                sizes_bar[1] = sizes_bar[1] + bar.z;
+            }
+            Kind::Ellipsoid => {
+                let bar = stretched(BALL.corners[i], [bar.x, bar.y, bar.z]);
+                sizes_bar[0] = sizes_bar[0] + bar.x;
+                sizes_bar[1] = sizes_bar[1] + bar.y;
+                sizes_bar[2] = sizes_bar[2] + bar.z;
+            }
             Kind::Capsule => sizes_bar[1] = sizes_bar[1] + signed(bar.z, i == 1),
             Kind::Box => {
                 sizes_bar[0] = sizes_bar[0] + signed(bar.x, i & 1 != 0);
@@ -166,6 +211,12 @@ fn corner_of<R: Real>(sizes: &[R], made: &[f64], i: usize) -> Vec3<R> {
         return vec3(R::from_f64(made[3 * i]), R::from_f64(made[3 * i + 1]), R::from_f64(made[3 * i + 2]));
     }
     vec3(sizes[3 * i], sizes[3 * i + 1], sizes[3 * i + 2])
+}
+
+/// A corner of a polyhedron, stretched along x, y and z.
+#[inline(always)]
+fn stretched<R: Real>(corner: Vec3, by: [R; 3]) -> Vec3<R> {
+    vec3(by[0] * R::from_f64(corner.x), by[1] * R::from_f64(corner.y), by[2] * R::from_f64(corner.z))
 }
 
 #[inline(always)]

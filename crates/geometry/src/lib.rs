@@ -3,6 +3,8 @@
 //! Detection decides which features touch (a corner and a face, two edges, which end); point, normal and gap are then
 //! continuous functions of poses and sizes, written as kernels. `docs/contact-shapes.md` has the table of all pairs.
 
+mod bounds;
+mod broad;
 mod cells;
 mod contact;
 mod core;
@@ -13,12 +15,17 @@ mod hull;
 mod kind;
 mod pair;
 mod plane;
+mod round;
+mod round_cells;
+mod round_core;
 mod rule;
 mod sphere;
 mod surface;
 mod topology;
 mod tree;
 
+pub use bounds::Bounds;
+pub use broad::Broad;
 pub use contact::Contact;
 pub use feature::Feature;
 pub use heights::Heights;

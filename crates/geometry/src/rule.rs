@@ -42,10 +42,14 @@ impl Rule {
             (Sphere, Cylinder) => Rule::SphereCylinder,
             (Sphere, Ellipsoid) => Rule::SphereEllipsoid,
             (Sphere, Hull(_))
-            | (Capsule, Capsule | Box | Hull(_))
-            | (Box, Box | Hull(_))
+            | (Capsule, Capsule | Cylinder | Box | Ellipsoid | Hull(_))
+            | (Cylinder, Cylinder | Box | Ellipsoid | Hull(_))
+            | (Box, Box | Ellipsoid | Hull(_))
+            | (Ellipsoid, Ellipsoid | Hull(_))
             | (Hull(_), Hull(_)) => Rule::Convex,
-            (Sphere | Capsule | Box | Hull(_), Surface(_) | Heights(_)) => Rule::Ground,
+            (Sphere | Capsule | Cylinder | Box | Ellipsoid | Hull(_), Surface(_) | Heights(_)) => {
+                Rule::Ground
+            }
             _ => return None,
         })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 
+use crate::Bounds;
 use crate::topology::Topology;
 use crate::tree::Tree;
 
@@ -67,11 +68,11 @@ impl Surface {
                 return Err(SurfaceError::NoArea(i));
             }
         }
-        let boxes = triangles.iter().map(|triangle| {
-            let [a, b, c] = triangle.map(|corner| corners[corner as usize]).map(|p| [p.x, p.y, p.z]);
-            [0, 1, 2].map(|k| [a[k].min(b[k]).min(c[k]), a[k].max(b[k]).max(c[k])])
-        });
-        let tree = Tree::new(boxes.collect());
+        let boxes: Vec<Bounds> = triangles
+            .iter()
+            .map(|triangle| Bounds::of(triangle.iter().map(|&corner| corners[corner as usize])))
+            .collect();
+        let tree = Tree::new(&boxes);
         let topology = Topology::polygons(corners.len(), triangles.iter().map(|t| &t[..]));
         let corners = corners.iter().flat_map(|p| [p.x, p.y, p.z]).collect();
         Ok(Surface { corners, topology: Arc::new(topology), tree })

@@ -44,6 +44,8 @@ pub(crate) struct Topology {
     /// Where the neighbours of each corner are in `neighbours`; one entry more than corners.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
+    /// The edge to each of `neighbours`.
+    spokes: Vec<u32>,
 }
 
 impl Topology {
@@ -98,14 +100,15 @@ impl Topology {
     /// With the neighbours of corners.
     fn connected(mut self) -> Self {
         let mut around = vec![Vec::new(); self.corners];
-        for edge in &self.edges {
+        for (i, edge) in self.edges.iter().enumerate() {
             let [a, b] = edge.ends;
-            around[a as usize].push(b);
-            around[b as usize].push(a);
+            around[a as usize].push((b, i as u32));
+            around[b as usize].push((a, i as u32));
         }
         self.starts = vec![0];
         for list in &around {
-            self.neighbours.extend(list);
+            self.neighbours.extend(list.iter().map(|spoke| spoke.0));
+            self.spokes.extend(list.iter().map(|spoke| spoke.1));
             self.starts.push(self.neighbours.len() as u32);
         }
         self
@@ -124,10 +127,16 @@ impl Topology {
         &self.sides[first as usize..past as usize]
     }
 
+    /// The edges at a corner, in the order of its neighbours.
+    #[inline]
+    pub fn spokes(&self, corner: usize) -> &[u32] {
+        &self.spokes[self.starts[corner] as usize..self.starts[corner + 1] as usize]
+    }
+
     /// The edge between two corners.
     #[inline]
     pub fn edge_between(&self, a: u32, b: u32) -> Option<u32> {
-        let joins = |edge: &Edge| edge.ends == [a, b] || edge.ends == [b, a];
-        self.edges.iter().position(joins).map(|edge| edge as u32)
+        let at = self.neighbours(a as usize).iter().position(|&corner| corner == b)?;
+        Some(self.spokes(a as usize)[at])
     }
 }

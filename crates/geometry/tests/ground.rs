@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{GRID, Placed, Random, SPACING, features, grid_triangles, ground_state, grounds, solids};
-use pullback_geometry::{Contact, Heights, Kind, Pair, Surface, SurfaceError};
+use common::{
+    GRID, Placed, Random, SPACING, features, grid_triangles, ground_state, grounds, solids, stand_in,
+};
+use pullback_geometry::{Contact, Heights, Hull, Kind, Pair, Surface, SurfaceError};
 use pullback_kernel::prelude::*;
 
 fn contacts(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) -> Vec<Contact> {
@@ -194,7 +196,8 @@ fn flat() -> [(Kind, Vec<f64>); 2] {
 fn flat_ground_is_a_plane() {
     for (ground, sizes) in flat() {
         for kind in solids() {
-            if Pair::new(&kind, &ground).is_none() {
+            // Round shapes are told below.
+            if matches!(kind, Kind::Cylinder | Kind::Ellipsoid) {
                 continue;
             }
             let mut random = Random::seeded(4);
@@ -225,6 +228,106 @@ fn flat_ground_is_a_plane() {
                     assert!(on_plane.iter().any(same));
                 }
             }
+        }
+    }
+}
+
+/// Ellipsoids, and cylinders that do not stand, touch flat triangles and a large box exactly where they touch a plane. Of
+/// cylinders, the plane has two more points, of the lower rim, which are higher.
+#[test]
+fn round_shapes_touch_faces_as_they_touch_a_plane() {
+    let still = Pose { rotation: identity(), position: Vec3::default() };
+    let mut flats: Vec<(Kind, Placed)> =
+        flat().map(|(kind, sizes)| (kind, Placed { pose: still, sizes })).into();
+    let below = Pose { position: Vec3 { x: 0.0, y: 0.0, z: -2.0 }, ..still };
+    flats.push((Kind::Box, Placed { pose: below, sizes: vec![2.0; 3] }));
+    for (flat, flat_at) in flats {
+        for kind in [Kind::Cylinder, Kind::Ellipsoid] {
+            let mut random = Random::seeded(14);
+            let (mut touched, mut two) = (0, 0);
+            for step in 0..600 {
+                let small: Vec<f64> = common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
+                // Every third time lying.
+                let lying =
+                    rotation_matrix(quat_exp(Vec3 { x: std::f64::consts::FRAC_PI_2 - 1e-4, y: 0.0, z: 0.0 }));
+                let rotation = if step % 3 == 0 { lying } else { random.rotation() };
+                if let (Kind::Cylinder, true) = (&kind, rotation.z.z.abs() > 0.97) {
+                    continue;
+                }
+                let z = if step % 3 == 0 {
+                    small[usize::from(kind.sizes() == 3)]
+                } else {
+                    random.within(0.1, 0.3)
+                };
+                let position = Vec3 { x: 0.2 * random.next(), y: 0.2 * random.next(), z };
+                let shape = Placed { pose: Pose { rotation, position }, sizes: small };
+                let plane_at = Placed { pose: still, sizes: Vec::new() };
+                let mut on_plane = contacts(&kind, &Kind::Plane, &[shape.clone(), plane_at], 0.02);
+                on_plane.truncate(2);
+                let found = contacts(&kind, &flat, &[shape.clone(), flat_at.clone()], 0.02);
+                let name = format!("{}-{} at step {step}", kind.name(), flat.name());
+                // The second end of a cylinder may be the farther side of its lower rim on the plane.
+                assert!(!found.is_empty() || on_plane.is_empty(), "{name}: {on_plane:?}");
+                assert!(found.is_empty() || (least(&found) - least(&on_plane)).abs() < 1e-12, "{name}");
+                for contact in &found {
+                    assert!(length(contact.normal - Vec3 { x: 0.0, y: 0.0, z: -1.0 }) < 1e-12, "{name}");
+                    let same = |other: &Contact| length(other.point - contact.point) < 1e-12;
+                    assert!(on_plane.iter().any(same), "{name}: {found:?} {on_plane:?} {shape:?}");
+                }
+                touched += usize::from(!found.is_empty());
+                two += usize::from(found.len() == 2);
+            }
+            assert!(touched > 100, "{touched}");
+            assert!(two > 50 || matches!(kind, Kind::Ellipsoid), "{two}");
+        }
+    }
+}
+
+/// An ellipsoid with equal half axes touches rough ground where a sphere does.
+#[test]
+fn a_round_ellipsoid_touches_ground_as_a_sphere() {
+    for (ground, sizes) in grounds() {
+        let mut random = Random::seeded(16);
+        let (mut touched, mut same) = (0, 0);
+        for _ in 0..400 {
+            let [mut shape, ground_at] = ground_state(&Kind::Sphere, &sizes, &mut random);
+            let as_sphere = contacts(&Kind::Sphere, &ground, &[shape.clone(), ground_at.clone()], 0.05);
+            shape.sizes = vec![shape.sizes[0]; 3];
+            let as_ellipsoid = contacts(&Kind::Ellipsoid, &ground, &[shape, ground_at], 0.05);
+            // Not deeper than its middle.
+            let shallow = as_sphere.iter().all(|contact| contact.gap > -0.15);
+            if shallow && !as_sphere.is_empty() {
+                touched += 1;
+                assert!(!as_ellipsoid.is_empty());
+                same += usize::from((least(&as_sphere) - least(&as_ellipsoid)).abs() < 1e-9);
+            }
+        }
+        println!("{}: {same} of {touched} as near as a sphere", ground.name());
+        assert!(touched > 40 && same * 20 >= touched * 19, "{same} of {touched}");
+    }
+}
+
+/// On flat triangles a cylinder that stands has as many contacts as its stand-in has on a plane, and as near.
+#[test]
+fn a_standing_cylinder_on_flat_ground_is_as_its_hull_on_a_plane() {
+    for (ground, sizes) in flat() {
+        let mut random = Random::seeded(15);
+        for _ in 0..100 {
+            let small: Vec<f64> =
+                common::sizes(&Kind::Cylinder, &mut random).iter().map(|s| 0.4 * s).collect();
+            let hull = Hull::new(&stand_in(&Kind::Cylinder, &small)).expect("a polyhedron");
+            let rotation = rotation_matrix(quat_exp(random.vec3() * 0.1));
+            let z = small[1] + 0.02 * random.next();
+            let position = Vec3 { x: 0.2 * random.next(), y: 0.2 * random.next(), z };
+            let pose = Pose { rotation, position };
+            let still = Pose { rotation: identity(), position: Vec3::default() };
+            let here = |sizes: &[f64]| Placed { pose, sizes: sizes.to_vec() };
+            let there = |sizes: &[f64]| Placed { pose: still, sizes: sizes.to_vec() };
+            let as_hull = [here(hull.corners()), there(&[])];
+            let on_plane = contacts(&Kind::Hull(hull.into()), &Kind::Plane, &as_hull, 0.05);
+            let on_ground = contacts(&Kind::Cylinder, &ground, &[here(&small), there(&sizes)], 0.05);
+            assert_eq!(on_ground.len(), on_plane.len());
+            assert!(!on_ground.is_empty() && (least(&on_ground) - least(&on_plane)).abs() < 1e-12);
         }
     }
 }

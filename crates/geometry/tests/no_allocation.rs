@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use common::{Random, ground_state, grounds, solids, state};
-use pullback_geometry::{Contact, Feature, Kind, Pair};
+use pullback_geometry::{Bounds, Broad, Contact, Feature, Kind, Pair};
 use pullback_kernel::prelude::*;
 
 struct Counting;
@@ -66,4 +66,24 @@ fn nothing_is_allocated() {
         }
     }
     assert!(touched > 1000);
+}
+
+#[test]
+fn the_broad_phase_allocates_no_more_than_it_reserved() {
+    let mut random = Random::seeded(6);
+    let count = 500;
+    let mut broad = Broad::new(count, 20 * count);
+    let mut boxes = vec![Bounds::NONE; count];
+    for step in 0..30 {
+        for bounds in &mut boxes {
+            let at = [random.next(), random.next(), random.next()];
+            bounds.low = at.map(|x| 5.0 * x);
+            bounds.high = bounds.low.map(|x| x + 1.0);
+        }
+        boxes[step].high[2] = f64::INFINITY;
+        let before = ALLOCATIONS.get();
+        let found = broad.pairs(&boxes, |_, _| true).len();
+        assert_eq!(ALLOCATIONS.get(), before);
+        assert!(found > 100, "{found}");
+    }
 }

@@ -64,6 +64,7 @@ struct Worlds<'a> {
 impl Driver<f64> for Worlds<'_> {
     type Output = Vec<Vec<f64>>;
     type Home = Self;
+    #[inline(always)]
     fn run<L: Lane<Element = f64>>(self) -> Vec<Vec<f64>> {
         let load = |i: usize| {
             let numbers: [f64; 16] = std::array::from_fn(|lane| self.states[lane][i]);

@@ -111,6 +111,67 @@ fn bad_states_do_not_panic() {
     }
 }
 
+/// A cylinder that stands on a box, on flat ground, or, as a hull, on a plane, is carried all around its rim.
+#[test]
+fn a_standing_cylinder_is_carried_all_around() {
+    let hull = Hull::new(&common::stand_in(&Kind::Cylinder, &[0.2, 0.3])).expect("a prism");
+    let corners = hull.corners().to_vec();
+    let heights = pullback_geometry::Heights::new(&[0.0; 81], 9, [0.25, 0.25]).expect("a grid");
+    let upright = |sizes: &[f64]| at(0.03, 0.02, 0.3 - 1e-4, sizes);
+    let cases = [
+        (Kind::Box, at(0.0, 0.0, -0.1, &[0.5, 0.5, 0.1]), Kind::Cylinder, upright(&[0.2, 0.3])),
+        (Kind::Cylinder, at(0.0, 0.0, -0.1, &[0.5, 0.1]), Kind::Cylinder, upright(&[0.2, 0.3])),
+        (Kind::Heights(heights.into()), at(0.0, 0.0, 0.0, &[0.0; 81]), Kind::Cylinder, upright(&[0.2, 0.3])),
+        (Kind::Plane, at(0.0, 0.0, 0.0, &[]), Kind::Hull(hull.into()), upright(&corners)),
+    ];
+    for (below, below_at, above, above_at) in cases {
+        for noise in [0.0, 1e-13, -1e-13] {
+            let tilted = turned(above_at.clone(), Vec3 { x: 0.6, y: 0.8, z: 0.0 }, noise);
+            let found = contacts(&below, &above, &[below_at.clone(), tilted], 0.01);
+            assert_eq!(found.len(), 8, "{}-{}", below.name(), above.name());
+            let mut angles: Vec<f64> = found
+                .iter()
+                .map(|contact| (contact.point.y - 0.02).atan2(contact.point.x - 0.03).to_degrees())
+                .collect();
+            angles.sort_by(f64::total_cmp);
+            let gaps = (0..8).map(|i| (angles[(i + 1) % 8] - angles[i]).rem_euclid(360.0));
+            assert!(gaps.fold(0.0, f64::max) < 60.0, "{}-{}: {angles:?}", below.name(), above.name());
+            for contact in &found {
+                assert!((contact.gap + 1e-4).abs() < 1e-9 && (contact.normal.z - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+/// An ellipsoid that slides past a box, over its face, an edge and a corner: its gap changes by no more than it moves, but for what
+/// its stand-in is off.
+#[test]
+fn an_ellipsoid_slides_past_a_box_without_jumps() {
+    let step = 1e-4;
+    for height in [0.82, 0.76] {
+        let mut random = Random::seeded(52);
+        for _ in 0..4 {
+            let rotation = random.rotation();
+            let (mut before, mut faces) = (None, [0; 2]);
+            for i in 0..8000 {
+                let x = step * f64::from(i);
+                let mut ellipsoid = at(x, 0.6 * x + 0.1, height, &[0.3, 0.2, 0.25]);
+                ellipsoid.pose.rotation = rotation;
+                let found =
+                    contacts(&Kind::Box, &Kind::Ellipsoid, &[at(0.0, 0.0, 0.0, &[0.5; 3]), ellipsoid], 0.5);
+                let gap = found.iter().map(|contact| contact.gap).fold(f64::INFINITY, f64::min);
+                if let Some(before) = before {
+                    let jump = f64::abs(gap - before);
+                    assert!(jump < 1.2 * step + 0.012 * 0.3, "{jump} at {x}");
+                }
+                before = Some(gap);
+                faces[usize::from(found[0].normal.z > 0.999_999)] += 1;
+            }
+            assert!(faces[0] > 500 && faces[1] > 500, "{faces:?}");
+        }
+    }
+}
+
 /// A box turned by an eighth of a turn on another: an octagon.
 #[test]
 fn a_turned_box_rests_with_eight_points() {

@@ -48,7 +48,9 @@ fn sizes_are_as_many_as_said() {
     }
     assert_eq!(solids().iter().map(Kind::sizes).take(5).collect::<Vec<_>>(), [1, 2, 2, 3, 3]);
     assert_eq!(Kind::Capsule.bounding_radius(&[0.25, 0.5]), 0.75);
-    assert_eq!(Kind::Cylinder.bounding_radius(&[3.0, 4.0]), 5.0);
+    // The polyhedra that stand in for round shapes reach beyond them.
+    let a_little_over = |radius: f64, truth: f64| (truth..1.012 * truth).contains(&radius);
+    assert!(a_little_over(Kind::Cylinder.bounding_radius(&[3.0, 4.0]), 5.0));
     assert_eq!(Kind::Box.bounding_radius(&[1.0, 2.0, 2.0]), 3.0);
-    assert_eq!(Kind::Ellipsoid.bounding_radius(&[1.0, 3.0, 2.0]), 3.0);
+    assert!(a_little_over(Kind::Ellipsoid.bounding_radius(&[1.0, 3.0, 2.0]), 3.0));
 }

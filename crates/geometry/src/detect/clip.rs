@@ -5,7 +5,8 @@ use pullback_kernel::prelude::*;
 use super::body::{Body, cross, dot, normalize};
 use super::found::Found;
 use crate::feature::Touch;
-use crate::topology::{Side, Topology};
+use crate::kind::Kind;
+use crate::topology::{NONE, Side, Topology};
 
 /// Nearer to a side than this is on it [m].
 const ON: f64 = 1e-9;
@@ -61,6 +62,9 @@ impl Polygon {
 /// Offers what of p is over a face of q; `swapped` if p is the second core of the pair.
 pub(super) fn over_face(p: &Body<'_>, q: &Body<'_>, face: usize, swapped: bool, found: &mut Found<'_>) {
     let n = q.normal(face);
+    if p.is_round(n) {
+        return offer_lowest(p, q, n, face, swapped, found);
+    }
     match (p.topology.faces.len(), p.topology.edges.len()) {
         (0, 0) => offer_corner(p, q, n, face, swapped, found),
         (0, _) => offer_segment(p, q, n, face, swapped, found),
@@ -73,6 +77,22 @@ pub(super) fn over_face(p: &Body<'_>, q: &Body<'_>, face: usize, swapped: bool, 
 fn outside(q: &Body<'_>, side: &Side, n: Vec3, x: Vec3) -> f64 {
     let s = q.at(side.start);
     dot(normalize(cross(q.at(side.end) - s, n)), x - s)
+}
+
+/// The lowest points of a round core; where a cylinder is only in part over the face, also what of its stand-in is over its
+/// sides.
+fn offer_lowest(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
+    let mut all = true;
+    for (place, x) in p.lowest(q.face(face)) {
+        if q.topology.sides_of(face).iter().all(|side| outside(q, side, n, x) <= ON) {
+            found.offer(Touch::LowestFace.feature(place, face as u32, swapped));
+        } else {
+            all = false;
+        }
+    }
+    if let (Kind::Cylinder, false) = (p.kind, all) {
+        offer_polygon(p, q, n, face, swapped, found);
+    }
 }
 
 fn offer_corner(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool, found: &mut Found<'_>) {
@@ -106,26 +126,41 @@ fn offer_segment(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool
     }
 }
 
-/// The face of a core that faces most against a direction.
+/// The face of a core that faces most against a direction. Of a large core, it is sought from the corner that is farthest there.
 pub(super) fn facing(core: &Body<'_>, n: Vec3) -> usize {
-    let mut best = (0, f64::INFINITY);
-    for face in 0..core.topology.faces.len() {
-        let s = dot(core.normal(face), n);
-        // Later faces must be better by more than rounding.
-        if s < best.1 - 1e-12 {
-            best = (face, s);
-        }
+    if !core.is_large() {
+        return most_against(core, n, 0..core.topology.faces.len());
     }
-    best.0
+    let mut best = facing_at(core, core.farthest(-n), n);
+    loop {
+        let sides = core.topology.sides_of(best).iter();
+        let beside = sides.flat_map(|side| core.topology.edges[side.edge as usize].faces);
+        let next = most_against(core, n, faces(beside).chain([best]));
+        if next == best || dot(core.normal(next), n) >= dot(core.normal(best), n) {
+            return best;
+        }
+        best = next;
+    }
 }
 
 /// Of the faces at a corner, the one that faces most against a direction.
 fn facing_at(core: &Body<'_>, corner: u32, n: Vec3) -> usize {
+    let spokes = core.topology.spokes(corner as usize).iter();
+    most_against(core, n, faces(spokes.flat_map(|&edge| core.topology.edges[edge as usize].faces)))
+}
+
+/// Those of these faces that there are.
+fn faces(of: impl Iterator<Item = u32>) -> impl Iterator<Item = usize> {
+    of.filter(|&face| face != NONE).map(|face| face as usize)
+}
+
+fn most_against(core: &Body<'_>, n: Vec3, faces: impl Iterator<Item = usize>) -> usize {
     let mut best = (0, f64::INFINITY);
-    for side in core.topology.sides.iter().filter(|side| side.start == corner) {
-        let s = dot(core.normal(side.face as usize), n);
+    for face in faces {
+        let s = dot(core.normal(face), n);
+        // Later faces must be better by more than rounding.
         if s < best.1 - 1e-12 {
-            best = (side.face as usize, s);
+            best = (face, s);
         }
     }
     best.0
@@ -146,8 +181,10 @@ fn offer_polygon(p: &Body<'_>, q: &Body<'_>, n: Vec3, face: usize, swapped: bool
     for (i, side) in q.topology.sides_of(face).iter().enumerate() {
         polygon = clip(&polygon, q.topology, first + i as u32, |x| outside(q, side, n, x));
     }
+    let round = p.is_round(n);
     for item in &polygon.items[..polygon.len] {
         found.offer(match item.tag {
+            Tag::Corner(_) if round => continue,
             Tag::Corner(corner) => Touch::CornerFace.feature(corner, face as u32, swapped),
             Tag::Crossing(edge, side) => Touch::EdgeSide.feature(edge, side, swapped),
             Tag::Start(side) => Touch::FaceSide.feature(other as u32, side, swapped),

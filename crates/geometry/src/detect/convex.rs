@@ -5,7 +5,7 @@ use pullback_kernel::prelude::*;
 use super::body::{Body, cross, dot, length, normalize};
 use super::found::Found;
 use super::gjk::{Simplex, apart};
-use super::{axes, clip};
+use super::{axes, clip, expand};
 use crate::feature::Touch;
 
 /// A normal that is nearer than this angle [rad] to that of a face is that of the face: then all that lies over the face
@@ -24,10 +24,11 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
     if a.topology.faces.is_empty() && b.topology.faces.is_empty() {
         return segments(a, b, 0, 0, found);
     }
-    match apart(a, b) {
+    let slack = a.kind.slack(a.sizes) + b.kind.slack(b.sizes);
+    match apart(a, b, margin + slack + a.radius() + b.radius()) {
         Some(apart) => {
             let distance = length(apart.between);
-            if distance - a.radius() - b.radius() >= margin {
+            if distance - a.radius() - b.radius() >= margin + slack {
                 return;
             }
             let normal = apart.between / distance;
@@ -38,7 +39,9 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
             }
         }
         None => {
-            let Some(axis) = axes::best(a, b) else { return };
+            let many = a.is_large() || b.is_large();
+            let axis = many.then(|| expand::best(a, b)).flatten().or_else(|| axes::best(a, b));
+            let Some(axis) = axis else { return };
             over_faces(a, b, axis.normal, found);
             let depth = axis.separation.abs();
             found.unless_below(axis.separation + ASIDE * depth + 1e-9 - a.radius() - b.radius());
@@ -53,27 +56,32 @@ pub(super) fn detect(a: &Body<'_>, b: &Body<'_>, margin: f64, found: &mut Found<
     }
 }
 
-/// Offers what lies over a face of either core, if the normal is one's. The exact face is the reference: the first core's
-/// where both are.
+/// Offers what lies over a face of either core, if the normal is one's. The reference is the flat one of a flat and a round core,
+/// else the exact face, the first core's where both are.
 fn over_faces(a: &Body<'_>, b: &Body<'_>, normal: Vec3, found: &mut Found<'_>) {
-    let aligned = |core: &Body<'_>, normal: Vec3| {
-        (!core.topology.faces.is_empty()).then(|| {
-            let face = clip::facing(core, -normal);
-            (face, length(core.normal(face) - normal))
-        })
+    let near = |face: &(usize, f64)| face.1 < ALIGNED;
+    let (of_a, of_b) = (aligned(a, normal).filter(near), aligned(b, -normal).filter(near));
+    let first = match (of_a, of_b) {
+        (Some((_, angle_a)), Some((_, angle_b))) => match (a.is_round(normal), b.is_round(normal)) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => angle_a <= angle_b + 1e-7,
+        },
+        (of_a, _) => of_a.is_some(),
     };
-    let (of_a, of_b) = (aligned(a, normal), aligned(b, -normal));
-    let angle = |face: Option<(usize, f64)>| face.map_or(f64::INFINITY, |face| face.1);
-    if let Some((face, angle_a)) = of_a
-        && angle_a < ALIGNED
-        && angle_a <= angle(of_b) + 1e-7
-    {
-        clip::over_face(b, a, face, true, found);
-    } else if let Some((face, angle_b)) = of_b
-        && angle_b < ALIGNED
-    {
-        clip::over_face(a, b, face, false, found);
+    match (of_a, of_b) {
+        (Some((face, _)), _) if first => clip::over_face(b, a, face, true, found),
+        (_, Some((face, _))) => clip::over_face(a, b, face, false, found),
+        _ => {}
     }
+}
+
+/// The face of a core that a direction is nearest to, and how far from its normal.
+fn aligned(core: &Body<'_>, normal: Vec3) -> Option<(usize, f64)> {
+    (!core.topology.faces.is_empty()).then(|| {
+        let face = clip::facing(core, -normal);
+        (face, length(core.normal(face) - normal))
+    })
 }
 
 /// Offers edges that cross.
@@ -84,19 +92,16 @@ pub(super) fn crossing(a: &Body<'_>, b: &Body<'_>, i: u32, j: u32, normal: Vec3,
     found.offer(touch.feature(i, j, false));
 }
 
-/// Offers the deepest corner under a face, where no part of the faces lies over each other.
+/// Offers the deepest corner under the face that the normal is nearest to, where no part of the faces lies over each other.
 fn deepest(a: &Body<'_>, b: &Body<'_>, normal: Vec3, found: &mut Found<'_>) {
-    let aligned = |core: &Body<'_>, normal: Vec3| {
-        (!core.topology.faces.is_empty())
-            .then(|| clip::facing(core, -normal))
-            .filter(|&face| length(core.normal(face) - normal) < 1e-9)
-    };
-    if let Some(face) = aligned(a, normal) {
-        let corner = b.farthest(-normal);
-        found.offer(Touch::CornerFace.feature(corner, face as u32, true));
-    } else if let Some(face) = aligned(b, -normal) {
-        let corner = a.farthest(normal);
-        found.offer(Touch::CornerFace.feature(corner, face as u32, false));
+    match (aligned(a, normal), aligned(b, -normal)) {
+        (Some((face, angle)), other) if other.is_none_or(|other| angle <= other.1 + 1e-7) => {
+            found.offer(Touch::CornerFace.feature(b.farthest(-normal), face as u32, true));
+        }
+        (_, Some((face, _))) => {
+            found.offer(Touch::CornerFace.feature(a.farthest(normal), face as u32, false));
+        }
+        _ => {}
     }
 }
 

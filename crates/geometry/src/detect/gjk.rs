@@ -27,8 +27,9 @@ const EXACT: f64 = 1e-13;
 /// Nearer than this, cores count as overlapping [m].
 const TOUCHING: f64 = 1e-10;
 
-/// The nearest points, or `None` where cores overlap.
-pub(super) fn apart(a: &Body<'_>, b: &Body<'_>) -> Option<Apart> {
+/// The nearest points, or `None` where cores overlap. Cores that are farther apart than `far` are given as they are when
+/// that is known.
+pub(super) fn apart(a: &Body<'_>, b: &Body<'_>, far: f64) -> Option<Apart> {
     let mut simplex = Simplex::default();
     simplex.push([0, 0], b.at(0) - a.at(0));
     let mut v = simplex.points[0];
@@ -41,7 +42,8 @@ pub(super) fn apart(a: &Body<'_>, b: &Body<'_>) -> Option<Apart> {
         let w = b.at(corners[1]) - a.at(corners[0]);
         // v·w / |v| is a bound of the distance from below.
         let known = simplex.corners[..simplex.len].contains(&corners);
-        if known || s - dot(v, w) <= EXACT * s {
+        let is_far = far > 0.0 && dot(v, w) > far * s.sqrt();
+        if known || is_far || s - dot(v, w) <= EXACT * s {
             return Some(Apart { between: v, simplex });
         }
         let before = simplex;

@@ -11,7 +11,9 @@ use super::body::{Body, cross, dot, length, normalize};
 use super::convex::{ALIGNED, crossing};
 use super::found::Found;
 use super::triangles::{Triangle, Triangles};
+use crate::core;
 use crate::feature::Touch;
+use crate::kind::Kind;
 use crate::topology::{Edge, NONE};
 
 /// Nearer to a plane than this is in it [m].
@@ -19,47 +21,124 @@ const ON: f64 = 1e-9;
 /// Normals that differ by less are of one plane.
 const SAME: f64 = 1e-6;
 
+/// Triangles that are kept of a patch of ground that is as large as shapes usually are, and of a large one.
+const FEW: usize = 64;
+const MANY: usize = 512;
+/// Corners of p of which is kept how high they are.
+const CORNERS: usize = 256;
+
 /// Offers where p touches the ground q.
 pub(super) fn detect(p: &Body<'_>, q: &Body<'_>, margin: f64, found: &mut Found<'_>) {
     let depth = p.kind.bounding_radius(p.sizes);
     // A corner feels ground above it as deep as that, and below it as far as its radius and the margin.
     let reach = depth.max(p.radius() + margin.max(0.0));
-    let center = p.pose.position;
-    let triangles = Triangles::new(q, center, depth - p.radius() + reach);
-    let search = Search { p, q, margin, depth, triangles };
-    for corner in 0..p.topology.corners as u32 {
-        search.corner(corner, reach, found);
+    let wide = depth - p.radius() + reach;
+    let few = Triangles::<FEW>::new(q, p.pose.position, wide);
+    if few.are_kept() {
+        Search::new(p, q, margin, depth, few).offer(reach, found);
+    } else {
+        let many = Triangles::<MANY>::new(q, p.pose.position, wide);
+        Search::new(p, q, margin, depth, many).offer(reach, found);
     }
-    // Edges and corners of the ground that the shape itself can reach.
-    let felt = depth + margin.max(0.0);
-    search.triangles.near(center, felt, &mut |triangle| {
-        for side in q.topology.sides_of(triangle.face as usize) {
-            let edge = q.topology.edges[side.edge as usize];
-            if edge.faces[0] == triangle.face && edge.faces[1] != NONE {
-                let ends = edge.ends.map(|i| q.at(i));
-                if length(on_segment(center, ends) - center) < felt {
-                    search.ridge(side.edge, found);
-                }
-            }
-            if q.topology.home[side.start as usize] == triangle.face
-                && length(q.at(side.start) - center) < felt
-            {
-                search.peak(side.start, triangle.normal, found);
-            }
-        }
-    });
 }
 
-struct Search<'a> {
+struct Search<'a, const KEPT: usize> {
     p: &'a Body<'a>,
     q: &'a Body<'a>,
     margin: f64,
     /// How far a core may be below the ground and still be pushed out [m].
     depth: f64,
-    triangles: Triangles<'a>,
+    triangles: Triangles<'a, KEPT>,
+    /// Where the ground's z axis points.
+    up: Vec3,
+    /// How far along it what is too high to touch any triangle starts, and what is too low to be touched [m].
+    over: f64,
+    under: f64,
+    /// Which corners of p are too high.
+    high: [bool; CORNERS],
 }
 
-impl Search<'_> {
+impl<'a, const KEPT: usize> Search<'a, KEPT> {
+    fn new(
+        p: &'a Body<'a>,
+        q: &'a Body<'a>,
+        margin: f64,
+        depth: f64,
+        triangles: Triangles<'a, KEPT>,
+    ) -> Self {
+        let up = q.pose.rotation.z;
+        let mut top = f64::NEG_INFINITY;
+        triangles.near(p.pose.position, f64::INFINITY, &mut |triangle| {
+            top = triangle.corners.iter().map(|&y| dot(up, y)).fold(top, f64::max);
+        });
+        let felt = margin + p.radius() + p.kind.slack(p.sizes);
+        let (over, mut under, mut high) = (top + felt, f64::INFINITY, [false; CORNERS]);
+        for i in 0..p.topology.corners {
+            let at = dot(up, p.at(i as u32));
+            under = under.min(at - felt);
+            if let Some(high) = high.get_mut(i) {
+                *high = at >= over;
+            }
+        }
+        Search { p, q, margin, depth, triangles, up, over, under, high }
+    }
+
+    fn offer(&self, reach: f64, found: &mut Found<'_>) {
+        let ends = self.lowest(reach, found);
+        let round = self.p.kind.is_round();
+        if !round {
+            (0..self.p.topology.corners as u32).for_each(|corner| self.corner(corner, false, reach, found));
+        }
+        // Edges and corners of the ground that the shape itself can reach.
+        let (q, center) = (self.q, self.p.pose.position);
+        let felt = self.depth + self.margin.max(0.0);
+        let is_low = |corner: u32| dot(self.up, q.at(corner)) < self.under;
+        self.triangles.near(center, felt, &mut |triangle| {
+            for side in q.topology.sides_of(triangle.face as usize) {
+                let edge = q.topology.edges[side.edge as usize];
+                if edge.faces[0] == triangle.face
+                    && edge.faces[1] != NONE
+                    && !edge.ends.iter().all(|&end| is_low(end))
+                {
+                    let ends = edge.ends.map(|i| q.at(i));
+                    if length(on_segment(center, ends) - center) < felt {
+                        self.ridge(side.edge, found);
+                    }
+                }
+                if q.topology.home[side.start as usize] == triangle.face
+                    && length(q.at(side.start) - center) < felt
+                    && !is_low(side.start)
+                {
+                    self.peak(side.start, triangle.normal, found);
+                }
+            }
+        });
+        if round {
+            self.stand_in(ends, reach, found);
+        }
+    }
+
+    /// Corners of the stand-in of a round p, where they touch and nothing else does: of a cylinder, those of each end apart, and
+    /// all where it stands.
+    fn stand_in(&self, ends: [bool; 2], reach: f64, found: &mut Found<'_>) {
+        let cylinder = matches!(self.p.kind, Kind::Cylinder);
+        let nothing = found.is_empty();
+        for corner in 0..self.p.topology.corners as u32 {
+            let up = dot(self.p.pose.rotation.z, self.p.at(corner) - self.p.pose.position) > 0.0;
+            let carried = if cylinder { ends[usize::from(up)] } else { !nothing };
+            self.corner(corner, carried, reach, found);
+        }
+    }
+
+    /// Is a corner of p too high above the ground to touch it?
+    #[inline]
+    fn is_high(&self, corner: u32) -> bool {
+        match self.high.get(corner as usize) {
+            Some(&high) => high,
+            None => dot(self.up, self.p.at(corner)) >= self.over,
+        }
+    }
+
     /// Is x below the ground? The nearest triangle says; of several that are as near, the one that faces it most.
     fn is_below(&self, x: Vec3, reach: f64) -> bool {
         let (mut nearest, mut height) = (f64::INFINITY, 0.0_f64);
@@ -78,19 +157,16 @@ impl Search<'_> {
     }
 
     /// A corner of p over the inside of triangles; and, with a radius, beside ridges and peaks.
-    fn corner(&self, corner: u32, reach: f64, found: &mut Found<'_>) {
+    /// Where p is round and carried by its lowest points, it does not count.
+    fn corner(&self, corner: u32, carried: bool, reach: f64, found: &mut Found<'_>) {
+        if self.is_high(corner) || carried && matches!(self.p.kind, Kind::Ellipsoid) {
+            return;
+        }
         let x = self.p.at(corner);
         let below = self.is_below(x, reach);
         self.triangles.near(x, reach, &mut |triangle| {
-            let Some(h) = self.over(x, triangle) else { return };
-            if (h < 0.0) != below && h.abs() > ON {
-                return;
-            }
-            let mut hidden = false;
-            self.triangles.near(x, reach, &mut |other| {
-                hidden |= other.face != triangle.face && self.hides(x, other, triangle, h);
-            });
-            if !hidden {
+            let counts = !(carried && self.p.is_round(triangle.normal));
+            if counts && self.touches(x, below, triangle, reach) {
                 found.offer(Touch::CornerFace.feature(corner, triangle.face, false));
             }
         });
@@ -98,6 +174,41 @@ impl Search<'_> {
             let felt = self.p.radius() + self.margin.max(0.0);
             self.triangles.near(x, felt, &mut |triangle| self.beside(x, corner, triangle, found));
         }
+    }
+
+    /// The lowest points of a round p over the inside of triangles; of a cylinder, those of each end. Are there any?
+    fn lowest(&self, reach: f64, found: &mut Found<'_>) -> [bool; 2] {
+        let mut any = [false; 2];
+        if !self.p.kind.is_round() {
+            return any;
+        }
+        let felt = self.depth + self.margin.max(0.0);
+        self.triangles.near(self.p.pose.position, felt.max(self.depth + reach), &mut |triangle| {
+            if !self.p.is_round(triangle.normal) {
+                return;
+            }
+            for (place, x) in self.p.lowest(triangle.corners) {
+                if self.over(x, triangle).is_some()
+                    && self.touches(x, self.is_below(x, reach), triangle, reach)
+                {
+                    found.offer(Touch::LowestFace.feature(place, triangle.face, false));
+                    any[place as usize] = true;
+                }
+            }
+        });
+        any
+    }
+
+    /// Does the point x of p, which is below the ground or not, touch it at the inside of this triangle?
+    fn touches(&self, x: Vec3, below: bool, triangle: &Triangle, reach: f64) -> bool {
+        let Some(h) = self.over(x, triangle).filter(|h| (*h < 0.0) == below || h.abs() <= ON) else {
+            return false;
+        };
+        let mut hidden = false;
+        self.triangles.near(x, reach, &mut |other| {
+            hidden |= other.face != triangle.face && self.hides(x, other, triangle, h);
+        });
+        !hidden
     }
 
     /// How far x is above a triangle, if it is over its inside and not too deep.
@@ -170,16 +281,33 @@ impl Search<'_> {
         if dot(cross(m[0], m[1]), f) <= SAME * length(f) {
             return;
         }
+        if let Kind::Ellipsoid = self.p.kind {
+            let feature = Touch::EdgeRound.feature(edge, 0, true);
+            let contact = core::contact(feature, **self.p, **self.q);
+            if self.p.kind.is_shallow(self.p.sizes, contact.gap) {
+                // The normal must lie between those of the triangles.
+                let (up, along) = (-contact.normal, dot(contact.point - y[0], f) / dot(f, f));
+                let between = dot(cross(m[0], up), f) >= 0.0 && dot(cross(up, m[1]), f) >= 0.0;
+                if between && along > 0.0 && along < 1.0 && dot(up, m[0] + m[1]) > 0.0 {
+                    found.offer(feature);
+                }
+                return;
+            }
+        }
         for i in 0..self.p.topology.edges.len() {
+            if self.p.topology.edges[i].ends.iter().all(|&end| self.is_high(end)) {
+                continue;
+            }
             let x = self.p.edge(i);
             let (e, d) = (x[1] - x[0], y[0] - x[0]);
             let c = cross(e, f);
             let s = dot(c, c);
-            if s <= 1e-8 * dot(e, e) * dot(f, f) || !rests(e, normals(self.p, i), f, m) {
-                continue;
-            }
             let inside = |t: f64| t > 0.0 && t < 1.0;
-            if !inside(dot(cross(d, f), c) / s) || !inside(dot(cross(d, e), c) / s) {
+            if s <= 1e-8 * dot(e, e) * dot(f, f)
+                || !inside(dot(cross(d, f), c) / s)
+                || !inside(dot(cross(d, e), c) / s)
+                || !rests(e, normals(self.p, i), f, m)
+            {
                 continue;
             }
             // From p down to the ground.
@@ -194,8 +322,20 @@ impl Search<'_> {
     fn peak(&self, corner: u32, m: Vec3, found: &mut Found<'_>) {
         let v = self.q.at(corner);
         let ring = self.q.topology.neighbours(corner as usize);
+        if let Kind::Ellipsoid = self.p.kind {
+            let feature = Touch::CornerRound.feature(corner, 0, true);
+            let up = -core::contact(feature, **self.p, **self.q).normal;
+            let under = |&w: &u32| dot(up, self.q.at(w) - v) <= 0.0;
+            if dot(up, m) > 0.0 && ring.iter().all(under) {
+                found.offer(feature);
+            }
+            return;
+        }
         let mut best: Option<(usize, f64)> = None;
         for face in 0..self.p.topology.faces.len() {
+            if self.p.topology.sides_of(face).iter().all(|side| self.is_high(side.start)) {
+                continue;
+            }
             let n = self.p.normal(face);
             let h = dot(n, v - self.p.face(face)[0]);
             if h <= -self.depth || best.is_some_and(|best| h <= best.1) {

@@ -5,6 +5,7 @@ mod axes;
 mod body;
 mod clip;
 mod convex;
+mod expand;
 mod found;
 mod gjk;
 mod ground;
@@ -15,7 +16,7 @@ use pullback_kernel::prelude::*;
 use crate::core::Core;
 use crate::feature::Feature;
 use body::Body;
-use found::Found;
+use found::{Candidates, Found};
 
 /// Features of two convex cores that are closer than a margin. Returns how many.
 pub(crate) fn convex(
@@ -39,25 +40,12 @@ pub(crate) fn lowest(
     features: &mut [Feature],
 ) -> usize {
     let n = plane.rotation.z;
-    let slots = slots.min(features.len());
-    let (mut gaps, mut len) = ([0.0; 8], 0);
+    let mut candidates = Candidates::new(margin);
     for i in 0..core.topology.corners as u32 {
-        let gap = dot(n, core.at(i) - plane.position);
-        let near = gap < margin;
-        if !near {
-            continue;
-        }
-        if len < slots.min(8) {
-            (gaps[len], features[len]) = (gap, Feature(i, 0));
-            len += 1;
-        } else if let Some(k) = (0..len).max_by(|&j, &k| f64::total_cmp(&gaps[j], &gaps[k]))
-            && gap < gaps[k] - 1e-9
-        {
-            (gaps[k], features[k]) = (gap, Feature(i, 0));
-        }
+        let x = core.at(i);
+        candidates.offer(Feature(i, 0), dot(n, x - plane.position), x);
     }
-    features[..len].sort_unstable();
-    len
+    candidates.write(slots, features)
 }
 
 /// Features of a convex core and of the ground below it that are closer than a margin. Returns how many.

@@ -3,11 +3,8 @@
 use pullback_kernel::prelude::*;
 
 use super::body::{Body, dot, outward};
+use crate::Bounds;
 use crate::kind::Kind;
-use crate::tree::Bounds;
-
-/// Triangles that are kept; where there are more, they are worked out whenever they are asked for.
-const KEPT: usize = 64;
 
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
@@ -19,7 +16,8 @@ pub(super) struct Triangle {
     radius: f64,
 }
 
-pub(super) struct Triangles<'a> {
+/// Of more than `KEPT`, none are kept, and they are worked out whenever they are asked for.
+pub(super) struct Triangles<'a, const KEPT: usize> {
     ground: &'a Body<'a>,
     bounds: Bounds,
     kept: [Triangle; KEPT],
@@ -27,11 +25,12 @@ pub(super) struct Triangles<'a> {
     count: usize,
 }
 
-impl<'a> Triangles<'a> {
+impl<'a, const KEPT: usize> Triangles<'a, KEPT> {
     /// Those that are nearer to a point than this.
     pub fn new(ground: &'a Body<'a>, center: Vec3, reach: f64) -> Self {
         let x = transform_point_back(*ground.pose, center);
-        let bounds = [x.x, x.y, x.z].map(|x| [x - reach, x + reach]);
+        let bounds =
+            Bounds { low: [x.x, x.y, x.z].map(|x| x - reach), high: [x.x, x.y, x.z].map(|x| x + reach) };
         let zero = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
         let none = Triangle { face: 0, corners: [zero; 3], normal: zero, middle: zero, radius: 0.0 };
         let mut it = Triangles { ground, bounds, kept: [none; KEPT], count: 0 };
@@ -47,10 +46,14 @@ impl<'a> Triangles<'a> {
         it
     }
 
+    pub fn are_kept(&self) -> bool {
+        self.count <= KEPT
+    }
+
     /// Visits those that may be nearer to x than this.
     #[inline]
     pub fn near(&self, x: Vec3, reach: f64, visit: &mut impl FnMut(&Triangle)) {
-        if self.count <= KEPT {
+        if self.are_kept() {
             for triangle in self.kept[..self.count].iter().filter(|triangle| triangle.is_near(x, reach)) {
                 visit(triangle);
             }

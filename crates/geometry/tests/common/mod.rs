@@ -63,6 +63,67 @@ pub fn solids() -> Vec<Kind> {
     vec![Kind::Sphere, Kind::Capsule, Kind::Cylinder, Kind::Box, Kind::Ellipsoid, Kind::Hull(hull)]
 }
 
+/// The corners of the polyhedron of the same volume that stands in for a cylinder (32 sides) or an ellipsoid (an icosahedron
+/// whose triangles are twice split into four).
+pub fn stand_in(kind: &Kind, sizes: &[f64]) -> Vec<Vec3> {
+    let (unit, by) = match kind {
+        Kind::Cylinder => (unit_prism(), [sizes[0], sizes[0], sizes[1]]),
+        _ => (unit_ball(), [sizes[0], sizes[1], sizes[2]]),
+    };
+    unit.iter().map(|p| Vec3 { x: by[0] * p.x, y: by[1] * p.y, z: by[2] * p.z }).collect()
+}
+
+fn unit_prism() -> Vec<Vec3> {
+    let angle = std::f64::consts::PI / 16.0;
+    // 32 triangles of two sides of this length have the area π.
+    let side = (2.0 * std::f64::consts::PI / (32.0 * angle.sin())).sqrt();
+    let at = |i: i32, z: f64| Vec3 {
+        x: side * (angle * f64::from(i)).cos(),
+        y: side * (angle * f64::from(i)).sin(),
+        z,
+    };
+    (0..32).flat_map(|i| [at(i, -1.0), at(i, 1.0)]).collect()
+}
+
+fn unit_ball() -> Vec<Vec3> {
+    let g = 0.5 * (1.0 + 5.0_f64.sqrt());
+    let mut points = Vec::new();
+    for i in 0..4 {
+        let (a, b) = (if i & 1 == 0 { 1.0 } else { -1.0 }, if i & 2 == 0 { g } else { -g });
+        for [x, y, z] in [[0.0, a, b], [a, b, 0.0], [b, 0.0, a]] {
+            points.push(Vec3 { x, y, z });
+        }
+    }
+    // Edges of the icosahedron have the length 2.
+    let near = |p: Vec3, q: Vec3| (length(p - q) - 2.0).abs() < 1e-9;
+    let mut triangles = Vec::new();
+    for (i, &p) in points.iter().enumerate() {
+        for (j, &q) in points.iter().enumerate().skip(i + 1) {
+            for &r in &points[j + 1..] {
+                if near(p, q) && near(q, r) && near(r, p) {
+                    triangles.push([p, q, r].map(normalize));
+                }
+            }
+        }
+    }
+    for _ in 0..2 {
+        let split = |&[p, q, r]: &[Vec3; 3]| {
+            let (s, t, u) = (normalize(p + q), normalize(q + r), normalize(r + p));
+            [[p, s, u], [q, t, s], [r, u, t], [s, t, u]]
+        };
+        triangles = triangles.iter().flat_map(split).collect();
+    }
+    let volume: f64 = triangles.iter().map(|[p, q, r]| dot(*p, cross(*q, *r)).abs() / 6.0).sum();
+    let factor = (4.0 / 3.0 * std::f64::consts::PI / volume).cbrt();
+    let mut corners: Vec<Vec3> = Vec::new();
+    for &p in triangles.iter().flatten() {
+        if corners.iter().all(|q| length(p * factor - *q) > 1e-9) {
+            corners.push(p * factor);
+        }
+    }
+    corners
+}
+
 /// Corners of the grid of [`grounds`] along x and y.
 pub const GRID: usize = 7;
 /// How far apart they are [m].

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
-use pullback_scene::{Complementarity, ContactModel, ContactSolver, FrictionCone, Scene};
+use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
 
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Settings};
@@ -64,6 +64,12 @@ impl Contacts {
     /// What a scene says, and the params of it; none if nothing can touch.
     pub fn new(scene: &Scene, robots: &[Robot]) -> Result<Option<(Contacts, Vec<Block>)>, Error> {
         let Some(contact) = &scene.contact else { return Ok(None) };
+        if let ContactModel::Complementarity(law) = &contact.model
+            && law.gradient == ContactGradient::Reverse
+        {
+            let (what, found) = ("the gradient of hard contact", "reverse".to_owned());
+            return Err(Error::Scheme { what, found, wanted: "`implicit`; the other is not there yet" });
+        }
         let (margin, regularisation) = match &contact.model {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
             ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),

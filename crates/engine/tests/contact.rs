@@ -256,3 +256,70 @@ fn a_quadruped_stands() {
     let speed = last[model.positions()..].iter().fold(0.0, |most: f64, v| most.max(v.abs()));
     assert!(speed < 0.05, "{last:?}");
 }
+
+/// A ball that lands without bouncing closes its gap; with the least restitution it turns back before.
+#[test]
+fn restitution_of_zero() {
+    let height = |restitution: f64| {
+        let text = format!(
+            "{}restitution = {restitution}\n[[bodies]]\nname = \"ball\"\nmass = 2\nshape = {{ sphere = 0.1 }}\n\
+             position = [0, 0, 0.1005]\nvelocity = [0, 0, -1]\n",
+            WORLD
+        );
+        let step = step(&text);
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+        let (state, params, controls) =
+            (step.model().state(), step.model().params(), step.model().controls(1));
+        let mut weights = vec![0.0; state.values().len()];
+        weights[2] = 1.0;
+        let gradient = rollout.gradient(&Start::new(&state, &controls, &params), &Weighted(weights));
+        let gradient = gradient.expect("a gradient");
+        let by = gradient.params(0).expect("params").number("contact.restitution").expect("it is a param");
+        (gradient.value(), by)
+    };
+    // The impulse that brings the speed with which it would go on to what it may be, less the compliance.
+    let (speed, compliance) = (1.0 + 9.81e-3, 1e-4);
+    let wanted = |allowed: f64| 0.1005 + 1e-3 * ((speed + allowed) / (1.0 + compliance) - speed);
+    for (restitution, allowed) in [(0.0, -0.5), (1e-9, 1e-9), (0.5, 0.5)] {
+        let (found, by) = height(restitution);
+        assert!((found - wanted(allowed)).abs() < 1e-15, "{restitution}: {found} {}", wanted(allowed));
+        let slope = if restitution == 0.0 { 0.0 } else { 1e-3 / (1.0 + compliance) };
+        assert!((by - slope).abs() < 1e-15, "{restitution}: {by} {slope}");
+    }
+}
+
+/// Friction holds a box on a slope inside its cone: where it rests does not depend on the coefficient at all.
+#[test]
+fn nothing_depends_on_friction_inside_its_cone() {
+    let (sin, cos) = (30.0_f64.to_radians().sin(), 30.0_f64.to_radians().cos());
+    let text = |mu: f64| {
+        format!(
+            "[simulation]\nsteps = 1\ndt = 0.001\n[world]\ngravity = [{}, 0, {}]\n[ground]\nmu = {mu}\n[contact]\nmu = {mu}\n\
+             [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.02] }}\nposition = [0, 0, 0.02]\n",
+            9.81 * sin,
+            -9.81 * cos
+        )
+    };
+    let run = |mu: f64| {
+        let step = step(&text(mu));
+        let steps = 1000;
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
+        let (state, params, controls) =
+            (step.model().state(), step.model().params(), step.model().controls(steps));
+        let mut weights = vec![0.0; state.values().len()];
+        weights[0] = 1.0;
+        let gradient = rollout.gradient(&Start::new(&state, &controls, &params), &Weighted(weights));
+        let gradient = gradient.expect("a gradient");
+        let params = gradient.params(0).expect("params");
+        let by = |name: &str| params.number(name).expect("a param");
+        // μ is √(ground.mu contact.mu): both share its derivative.
+        (gradient.value(), by("ground.mu") + by("contact.mu"))
+    };
+    // The lower corners bear 1.115 times their share, the upper ones need tan 30° / 0.885 = 0.652.
+    let (x, by_mu) = run(0.66);
+    assert!(x.abs() < 1e-6 && by_mu == 0.0, "{x} {by_mu}");
+    // Outside it slides: x = ½ g (sin - μ cos) t² and its derivative, to the order of the step.
+    let (x, by_mu) = run(0.2);
+    let wanted = [0.5 * 9.81 * (sin - 0.2 * cos), -0.5 * 9.81 * cos];
+    assert!((x / wanted[0] - 1.0).abs() < 1.1e-3 && (by_mu / wanted[1] - 1.0).abs() < 1.1e-3, "{x} {by_mu}");
+}

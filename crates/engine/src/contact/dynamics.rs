@@ -18,7 +18,7 @@ use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Trees};
 use super::rows::{self, SIGNS, Side, Sides};
-use super::solver::{Problems, Solver, newton_matrix};
+use super::solver::{Solver, newton_matrix};
 use super::touching::Touching;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::joint::against_gravity;
@@ -351,8 +351,7 @@ impl Operation for ContactDynamics {
         }
         let y = [&*found.y[0], &*found.y[1]];
         self.couple(world, at, robots, y, &mut equations);
-        let (a, mu, rho, mut work) = equations.split();
-        let problems = Problems { islands: &islands, a, b: found.free, mu, rho };
+        let (problems, mut work) = equations.problems(&islands, found.free);
         let residual = self.settings.solver.solve(&problems, &mut found.impulses[..n], &mut work);
         world.values(self.out.residual).set(0, residual);
         let impulses = world.values(self.out.impulses);
@@ -436,7 +435,7 @@ impl Operation for ContactDynamics {
                 pairs: &pairs,
                 islands: &islands,
                 per_step: L::from_f64(1.0 / self.settings.h),
-                found: (found.frames, [&*found.arms[0], &*found.arms[1]], found.impulses),
+                found: &found,
                 w_bars,
                 rates,
                 motions,
@@ -538,8 +537,7 @@ impl ContactDynamics {
         frame_bars: &mut [Mat3<L>],
     ) {
         let (values, bars) = (self.contacts.values(world), self.contacts.bars(world));
-        let (a, mu, rho, work) = equations.split();
-        let problems = Problems { islands, a, b: found.free, mu, rho };
+        let (problems, work) = equations.problems(islands, found.free);
         let mut start = 0;
         for i in 0..islands.count() {
             let (problem, contacts, matrices) = problems.island(i, &mut start);

@@ -3,7 +3,8 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, carve};
 
-use super::solver::Work;
+use super::islands::Islands;
+use super::solver::{Problems, Work};
 
 /// What the forward pass leaves of contacts.
 pub(crate) struct Found<'a, L: Lane> {
@@ -66,9 +67,9 @@ impl<'a, L: Lane> Equations<'a, L> {
         }
     }
 
-    /// A, μ and ρ to read, and the rest to work with.
+    /// What is to be solved, and what to work with.
     #[inline(always)]
-    pub fn split(self) -> (&'a [Mat3<L>], &'a [L], &'a [L], Work<'a, L>) {
-        (self.a, self.mu, self.rho, self.work)
+    pub fn problems(self, islands: &'a Islands<'a>, free: &'a [Vec3<L>]) -> (Problems<'a, L>, Work<'a, L>) {
+        (Problems { islands, a: self.a, b: free, mu: self.mu, rho: self.rho }, self.work)
     }
 }

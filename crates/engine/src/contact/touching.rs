@@ -4,6 +4,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
 use super::contacts::Pairs;
+use super::equations::Found;
 use super::islands::Islands;
 use super::rows::{SIGNS, Sides, force_at, velocity_at};
 use crate::articulated::push::Pushed;
@@ -20,8 +21,7 @@ pub(crate) struct Touching<'a, L: Lane> {
     pub islands: &'a Islands<'a>,
     /// 1 / h
     pub per_step: L,
-    /// Frames, arms and impulses.
-    pub found: (&'a [Mat3<L>], [&'a [Vec3<L>]; 2], &'a [Vec3<L>]),
+    pub found: &'a Found<'a, L>,
     /// ζ
     pub w_bars: &'a [Vec3<L>],
     /// v⁺, the motions it gives nodes, and the forces of ζ on nodes.
@@ -41,7 +41,7 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
     fn act(&mut self, poses: &[Pose<L>], w: &[Motion<L>], force: &mut [Force<L>], stays: &mut [Force<L>]) {
         self.pushed.act(poses, w, force, stays);
         self.forces.fill(crate::articulated::kinematics::zero());
-        let (frames, arms, impulses) = self.found;
+        let Found { frames, arms, impulses, .. } = self.found;
         for i in 0..self.islands.touches(self.robot) {
             let (c, s) = self.islands.touch(self.robot, i);
             let Some(side) = self.sides[self.pairs.pair(self.islands.place(c))].0[s] else { continue };

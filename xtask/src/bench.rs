@@ -27,7 +27,7 @@ pub const COMMAND: Command = Command {
 const PACKAGE: &str = "pullback-bench";
 
 /// These read robots and what the oracles say of them, on both sides.
-const WITH_ROBOTS: &[&str] = &["articulated", "phyz"];
+const WITH_ROBOTS: &[&str] = &["articulated", "phyz", "quadruped"];
 
 fn run(arguments: &[String]) -> Result<()> {
     let options = Options::parse(arguments)?;

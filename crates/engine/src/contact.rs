@@ -9,10 +9,12 @@ mod law;
 mod one;
 mod penalty;
 mod place;
+mod pull;
 mod rows;
 mod shapes;
 mod solids;
 mod solver;
+mod sweeps;
 mod touch;
 mod touchable;
 mod touching;
@@ -66,9 +68,14 @@ impl Contacts {
         let Some(contact) = &scene.contact else { return Ok(None) };
         if let ContactModel::Complementarity(law) = &contact.model
             && law.gradient == ContactGradient::Reverse
+            && law.solver != ContactSolver::GaussSeidel
         {
-            let (what, found) = ("the gradient of hard contact", "reverse".to_owned());
-            return Err(Error::Scheme { what, found, wanted: "`implicit`; the other is not there yet" });
+            let (what, found) = ("the solver of contact with `gradient = \"reverse\"`", "newton".to_owned());
+            return Err(Error::Scheme {
+                what,
+                found,
+                wanted: "`solver = \"gauss-seidel\"`, whose sweeps are pulled back",
+            });
         }
         let (margin, regularisation) = match &contact.model {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
@@ -118,7 +125,8 @@ impl Contacts {
         for (r, part) in parts.iter().enumerate() {
             let (q, v) = (part.inputs.q, part.inputs.v);
             let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
-            bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames));
+            let seen = |body: usize| self.touchable.shapes.iter().any(|shape| shape.on.is(r, body));
+            bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies)?;
         let contacts = Touch::add(p, name, &self.touchable, given.clone());
@@ -148,6 +156,8 @@ impl Contacts {
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
     pub fn largest_residual(&self, epsilon: f64) -> f64 {
         let tolerance = match &self.law {
+            // Sweeps have a derivative however far they got.
+            ContactModel::Complementarity(law) if law.gradient == ContactGradient::Reverse => f64::INFINITY,
             ContactModel::Complementarity(law) => law.tolerance,
             ContactModel::Penalty(_) => 0.0,
         };
@@ -162,6 +172,7 @@ fn solver(law: &Complementarity) -> Solver {
             FrictionCone::Box => Cone::Box,
         },
         newton: law.solver == ContactSolver::Newton,
+        reverse: law.gradient == ContactGradient::Reverse,
         sweeps: law.fixed_iterations.unwrap_or(law.iterations),
         tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
     }

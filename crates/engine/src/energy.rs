@@ -64,14 +64,15 @@ impl Energy {
         let of_particles =
             [&first.values()[..n], &first.values()[model.positions()..model.positions() + n]].concat();
         let given = model.params();
-        let conserved = (n == 0 || model.forces().iter().all(|force| force.conservative()))
+        let conserved = model.contact().is_none()
+            && (n == 0 || model.forces().iter().all(|force| force.conservative()))
             && model.constraints().iter().all(|constraint| constraint.conservative(&of_particles))
             && robots.iter().all(|robot| robot.is_conserved(&layout, given.values()));
         Ok(Energy { workspace, layout, state, params, kinetic, potentials, robots, conserved })
     }
 
     /// Does the world keep its energy? It does if every force is the gradient of its potential, and if what is pinned along an
-    /// axis does not move along it: pins that move do work. Robots keep theirs without dampers, dry friction and motors.
+    /// axis does not move along it: pins that move do work. Robots keep theirs without dampers, dry friction, motors and contact.
     pub fn is_conserved(&self) -> bool {
         self.conserved
     }

@@ -1,10 +1,12 @@
 //! Contact: closed forms, and gradients against differences.
 
+mod common;
+
 use pullback_engine::articulated::Watch;
 use pullback_engine::rollout::{Bars, Loss, Moment};
 use pullback_engine::{Model, Options, Rollout, Start, Step};
 use pullback_scene::robot::{Geometry, Shape};
-use pullback_scene::{Part, Scene};
+use pullback_scene::{Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, Part, Scene};
 
 fn step(text: &str) -> Step {
     Step::of(&Scene::parse(text, "contact.toml").expect("a scene")).expect("a step")
@@ -322,4 +324,55 @@ fn nothing_depends_on_friction_inside_its_cone() {
     let (x, by_mu) = run(0.2);
     let wanted = [0.5 * 9.81 * (sin - 0.2 * cos), -0.5 * 9.81 * cos];
     assert!((x / wanted[0] - 1.0).abs() < 1.1e-3 && (by_mu / wanted[1] - 1.0).abs() < 1.1e-3, "{x} {by_mu}");
+}
+
+/// Sweeps that have converged have the derivative of the equations.
+#[test]
+fn reverse_agrees_with_implicit() {
+    for (name, scene) in common::contacts::hard() {
+        let ContactModel::Complementarity(law) = scene.contact.expect("contact").model else { continue };
+        // What lies flat takes thousands of sweeps.
+        if law.gradient == ContactGradient::Reverse || name.contains("box") {
+            continue;
+        }
+        let with = |gradient: ContactGradient| {
+            let mut scene = scene.clone();
+            let law = Complementarity {
+                gradient,
+                solver: ContactSolver::GaussSeidel,
+                // Derivatives come after the values: a residual that is small enough does not end it.
+                fixed_iterations: Some(1000),
+                ..law
+            };
+            scene.contact = Some(Contact {
+                model: ContactModel::Complementarity(law),
+                ..scene.contact.expect("contact")
+            });
+            let step = Step::of(&scene).expect("a step");
+            let model = step.model();
+            let mut rollout = Rollout::<f64>::new(&step, Options::new(3)).expect("a rollout");
+            let (state, params, controls) = (model.state(), model.params(), model.controls(3));
+            let weights = (0..state.values().len()).map(|i| (1.3 * i as f64 + 0.4).sin()).collect();
+            let g = rollout.gradient(&Start::new(&state, &controls, &params), &Weighted(weights));
+            let g = g.unwrap_or_else(|error| panic!("{name}: {error}"));
+            [&g.states[..], &g.params].concat()
+        };
+        let (implicit, reverse) = (with(ContactGradient::Implicit), with(ContactGradient::Reverse));
+        let scale = implicit.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        for (i, (a, b)) in implicit.iter().zip(&reverse).enumerate() {
+            assert!((a - b).abs() < 1e-8 * scale, "{name}, {i}: {a} {b}, of {scale}");
+        }
+    }
+}
+
+/// By Newton's method there are no sweeps.
+#[test]
+fn reverse_needs_sweeps() {
+    let text = format!(
+        "{WORLD}gradient = \"reverse\"\n[[bodies]]\nname = \"ball\"\nmass = 2\nshape = {{ sphere = 0.1 }}\n\
+         position = [0, 0, 1]\n"
+    );
+    let scene = Scene::parse(&text, "contact.toml").expect("a scene");
+    let error = Step::of(&scene).err().expect("no step").to_string();
+    assert!(error.contains("gauss-seidel"), "{error}");
 }

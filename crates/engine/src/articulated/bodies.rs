@@ -31,6 +31,8 @@ pub(crate) struct Bodies {
     placements: Buffer<Pose>,
     /// Of each body: its frame in the frame of its node, or of the world.
     in_node: Buffer<Pose>,
+    /// The bodies that are asked for.
+    seen: Vec<usize>,
     out: Moving,
     memory: Memory,
 }
@@ -59,13 +61,14 @@ fn as_forces<R: Real>(
 }
 
 impl Bodies {
-    /// Adds it to a program.
+    /// Adds it to a program, for the bodies that are asked for.
     pub fn add(
         p: &mut Builder,
         name: &str,
         tree: &Arc<Tree>,
         (q, v): (Buffer<f64>, Buffer<f64>),
         (placements, in_node): (Buffer<Pose>, Buffer<Pose>),
+        seen: impl Fn(usize) -> bool,
     ) -> Moving {
         let count = tree.node_of_body.len();
         let out = Moving {
@@ -73,7 +76,8 @@ impl Bodies {
             motions: p.computed(&format!("{name} motions"), count),
         };
         let memory = p.memory(&format!("{name} kinematics"), Kinematics::<f64>::numbers(tree));
-        p.operation(Bodies { tree: tree.clone(), q, v, placements, in_node, out, memory });
+        let seen = (0..count).filter(|body| seen(*body)).collect();
+        p.operation(Bodies { tree: tree.clone(), q, v, placements, in_node, seen, out, memory });
         out
     }
 
@@ -113,8 +117,8 @@ impl Operation for Bodies {
         let mut memory = &mut *world.memory;
         let mut k = Kinematics::carve(tree, &mut memory);
         down::<L, true>(tree, &x, no_motion(), &mut k);
-        for (b, &n) in tree.node_of_body.iter().enumerate() {
-            let (pose, motion) = match n {
+        for &b in &self.seen {
+            let (pose, motion) = match tree.node_of_body[b] {
                 WORLD => (in_node.get(b), no_motion()),
                 n => (k.poses[n as usize] * in_node.get(b), k.velocities[n as usize]),
             };
@@ -139,8 +143,8 @@ impl Operation for Bodies {
         for n in 0..tree.nodes.len() {
             (moved[n], v_bars[n]) = (as_force(no_motion()), as_force(no_motion()));
         }
-        for (b, &n) in tree.node_of_body.iter().enumerate() {
-            let mut pose_bar = pose_bars.get(b);
+        for &b in &self.seen {
+            let (n, mut pose_bar) = (tree.node_of_body[b], pose_bars.get(b));
             if n == WORLD {
                 in_node_bars.add(b, pose_bar);
                 continue;

@@ -34,7 +34,7 @@ impl RobotEnergy {
         let (prepared, masses) = robot.prepare(p, params)?;
         let name = robot.name();
         let frames = (prepared.placements, prepared.bodies);
-        let moving = Bodies::add(p, &format!("{name} body"), &robot.tree, (q, v), frames);
+        let moving = Bodies::add(p, &format!("{name} body"), &robot.tree, (q, v), frames, |_| true);
         let moves: Vec<f64> =
             robot.tree.node_of_body.iter().map(|n| if *n == WORLD { 0.0 } else { 1.0 }).collect();
         let whole = Whole::add(p, &format!("{name} whole"), moving, &masses, &moves);

@@ -251,7 +251,7 @@ impl<S: Scalar> Mechanism<S> {
             (Task::MassMatrix, _) => out = Some(MassMatrix::add(&mut p, "mass matrix", &tree, inputs)),
             (Task::Bodies | Task::Whole, _) | (_, None) => {
                 let frames = (placements, prepared.bodies);
-                moving = Some(Bodies::add(&mut p, "body", &tree, (q, v), frames));
+                moving = Some(Bodies::add(&mut p, "body", &tree, (q, v), frames, |_| true));
             }
         }
         if let (Task::Whole, Some(moving)) = (task, moving) {

@@ -106,7 +106,8 @@ impl Watch {
             };
             prepared.extend(given.uses(&p));
             let (q, v) = (p.input(&of("q"), tree.positions()), p.input(&of("v"), tree.velocities()));
-            let moving = Bodies::add(&mut p, robot.name(), tree, (q, v), (given.placements, given.bodies));
+            let moving =
+                Bodies::add(&mut p, robot.name(), tree, (q, v), (given.placements, given.bodies), |_| true);
             p.output(moving.poses);
             p.output(moving.motions);
             let positions = q_at..q_at + tree.positions();

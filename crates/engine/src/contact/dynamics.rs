@@ -11,19 +11,16 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
 
-use super::blocks;
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Trees};
 use super::rows::{self, SIGNS, Side, Sides};
-use super::solver::{Solver, newton_matrix};
-use super::touching::Touching;
+use super::solver::Solver;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
-use crate::articulated::joint::against_gravity;
-use crate::articulated::kinematics::{origin, spread, zero};
-use crate::articulated::push::{Pushed, Pushes};
+use crate::articulated::kinematics::{origin, zero};
+use crate::articulated::push::Pushes;
 use crate::articulated::{Inputs, Tree, factor, rnea_pullback};
 
 /// One robot.
@@ -49,20 +46,20 @@ const FASTEST_CORRECTION: f64 = 1.0;
 
 /// Accelerations of robots that touch.
 pub(crate) struct ContactDynamics {
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     /// Where the memory of each robot begins, and where that of contacts does.
-    starts: Vec<usize>,
+    pub(super) starts: Vec<usize>,
     /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
-    pairs: Vec<(Sides, f64)>,
+    pub(super) pairs: Vec<(Sides, f64)>,
     /// Of every node: the root that it hangs from.
-    roots: Vec<Vec<usize>>,
-    trees: Trees,
-    contacts: Contacts,
-    settings: Settings,
-    out: Outcome,
+    pub(super) roots: Vec<Vec<usize>>,
+    pub(super) trees: Trees,
+    pub(super) contacts: Contacts,
+    pub(super) settings: Settings,
+    pub(super) out: Outcome,
     /// The most degrees of freedom on a way.
-    way: usize,
-    memory: Memory,
+    pub(super) way: usize,
+    pub(super) memory: Memory,
 }
 
 /// What comes out.
@@ -137,13 +134,18 @@ impl ContactDynamics {
 
     /// The memory of a robot.
     #[inline(always)]
-    fn kept<'a, L: Lane>(&self, robot: usize, memory: &'a mut [L]) -> Kept<'a, L> {
+    pub(super) fn kept<'a, L: Lane>(&self, robot: usize, memory: &'a mut [L]) -> Kept<'a, L> {
         Kept::carve_branches(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
     }
 
     /// The way and the rows of a side.
     #[inline(always)]
-    fn row<'a, L: Lane>(&'a self, side: Side, y: &'a [Vec3<L>], c: usize) -> (&'a [u32], &'a [Vec3<L>]) {
+    pub(super) fn row<'a, L: Lane>(
+        &'a self,
+        side: Side,
+        y: &'a [Vec3<L>],
+        c: usize,
+    ) -> (&'a [u32], &'a [Vec3<L>]) {
         (self.parts[side.robot].tree.way(side.node), &y[c * self.way..(c + 1) * self.way])
     }
 
@@ -157,8 +159,8 @@ impl ContactDynamics {
 
     /// What contact `k` is fixed to, and its compliance.
     #[inline(always)]
-    fn sides<L: Lane>(&self, (pairs, islands): (&Pairs<'_, L>, &Islands<'_>), k: usize) -> &(Sides, f64) {
-        &self.pairs[pairs.pair(islands.place(k))]
+    pub(super) fn sides(&self, islands: &Islands<'_>, k: usize) -> &(Sides, f64) {
+        &self.pairs[islands.pair(k)]
     }
 
     /// Frames, arms, rows and free velocities of all contacts.
@@ -166,13 +168,12 @@ impl ContactDynamics {
     fn find<L: Lane>(
         &self,
         world: &World<'_, L>,
-        at: (&Pairs<'_, L>, &Islands<'_>),
+        islands: &Islands<'_>,
         robots: &mut [L],
         found: &mut Found<'_, L>,
         rates: &mut [L],
     ) {
         let (points, normals) = (world.values(self.contacts.point), world.values(self.contacts.normal));
-        let islands = at.1;
         for k in 0..islands.contacts() {
             found.frames[k] = frame(normals.get(islands.place(k)));
             found.free[k] = zero();
@@ -188,7 +189,7 @@ impl ContactDynamics {
             let (l, _) = kept.branches();
             for i in 0..touches {
                 let (k, s) = islands.touch(r, i);
-                let Some(side) = self.sides(at, k).0[s] else { continue };
+                let Some(side) = self.sides(islands, k).0[s] else { continue };
                 let root = self.roots[r][side.node];
                 let from = origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
                 let arm = points.get(islands.place(k)) - from;
@@ -204,7 +205,7 @@ impl ContactDynamics {
 
     /// The velocities of degrees of freedom at the end of the step: v + h a.
     #[inline(always)]
-    fn rates<L: Lane>(&self, part: &Part, v: &View<'_, f64, L>, a: &[L], rates: &mut [L]) {
+    pub(super) fn rates<L: Lane>(&self, part: &Part, v: &View<'_, f64, L>, a: &[L], rates: &mut [L]) {
         let h = L::from_f64(self.settings.h);
         for (i, dof) in part.tree.dofs.iter().enumerate() {
             rates[i] = a[i].mul_add(h, v.get(dof.v as usize) * L::from_f64(dof.scale));
@@ -213,15 +214,14 @@ impl ContactDynamics {
 
     /// A of each island, weights and the coefficients of friction.
     #[inline(always)]
-    fn couple<L: Lane>(
+    pub(super) fn couple<L: Lane>(
         &self,
         world: &World<'_, L>,
-        at: (&Pairs<'_, L>, &Islands<'_>),
+        (pairs, islands): (&Pairs<'_, L>, &Islands<'_>),
         robots: &[L],
         y: [&[Vec3<L>]; 2],
         equations: &mut Equations<'_, L>,
     ) {
-        let (pairs, islands) = at;
         let mu = world.values(self.contacts.mu);
         let mut start = 0;
         for i in 0..islands.count() {
@@ -230,9 +230,9 @@ impl ContactDynamics {
             let a = &mut equations.a[start..start + n * n];
             start += n * n;
             for c in 0..n {
-                let (sides, soft) = self.sides(at, first + c);
+                let (sides, soft) = self.sides(islands, first + c);
                 for d in 0..c + 1 {
-                    let others = &self.sides(at, first + d).0;
+                    let others = &self.sides(islands, first + d).0;
                     let mut block: Mat3<L> = zero();
                     for s in 0..2 {
                         for t in 0..2 {
@@ -270,7 +270,7 @@ impl ContactDynamics {
 
     /// How fast a step closes a gap, or opens a penetration, at most [m/s]; and whether that is at its limit.
     #[inline(always)]
-    fn closes<L: Lane>(&self, gap: L) -> (L, L::Mask) {
+    pub(super) fn closes<L: Lane>(&self, gap: L) -> (L, L::Mask) {
         let wanted = gap * L::from_f64(self.settings.stabilisation / self.settings.h);
         let least = L::from_f64(-FASTEST_CORRECTION);
         (wanted.max(least), wanted.lt(least))
@@ -278,7 +278,7 @@ impl ContactDynamics {
 
     /// What the normal velocity counts from: a step closes a part of the gap, or bounces where it would close all of it.
     #[inline(always)]
-    fn bound<L: Lane>(&self, gap: L, approach: L, restitution: L) -> (L, L::Mask) {
+    pub(super) fn bound<L: Lane>(&self, gap: L, approach: L, restitution: L) -> (L, L::Mask) {
         let zero = L::from_f64(0.0);
         let (closes, _) = self.closes(gap);
         let back = restitution * approach;
@@ -317,11 +317,9 @@ impl Operation for ContactDynamics {
             forward_scratch(&part.tree).max(sums + carried) + 2 * part.tree.dofs.len()
         };
         let capacity = self.contacts.capacity;
-        let bars = capacity * (Mat3::<f64>::LEN + 2 * Vec3::<f64>::LEN);
-        let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
         let islands = Islands::numbers(capacity, self.parts.len(), self.trees.count);
         let equations = Equations::<f64>::numbers(capacity);
-        self.parts.iter().map(of).max().unwrap_or(0) + islands + equations + bars + halves
+        self.parts.iter().map(of).max().unwrap_or(0) + islands + equations + self.pull_scratch()
     }
 
     #[inline(always)]
@@ -336,10 +334,9 @@ impl Operation for ContactDynamics {
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
         let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
-        let at = (&pairs, &islands);
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
-        self.find(world, at, robots, &mut found, scratch);
+        self.find(world, &islands, robots, &mut found, scratch);
         let values = self.contacts.values(world);
         let n = islands.contacts();
         for k in 0..n {
@@ -350,9 +347,9 @@ impl Operation for ContactDynamics {
             found.impulses[k] = zero();
         }
         let y = [&*found.y[0], &*found.y[1]];
-        self.couple(world, at, robots, y, &mut equations);
+        self.couple(world, (&pairs, &islands), robots, y, &mut equations);
         let (problems, mut work) = equations.problems(&islands, found.free);
-        let residual = self.settings.solver.solve(&problems, &mut found.impulses[..n], &mut work);
+        let residual = self.settings.solver.solve(&problems, &mut found.impulses[..n], &mut work, &mut ());
         world.values(self.out.residual).set(0, residual);
         let impulses = world.values(self.out.impulses);
         for k in 0..n {
@@ -367,7 +364,7 @@ impl Operation for ContactDynamics {
             if islands.touches(r) > 0 {
                 let change = &mut scratch[..part.tree.dofs.len()];
                 change.fill(L::from_f64(0.0));
-                self.collect(at, r, y, (found.impulses, per_step), change);
+                self.collect(&islands, r, y, (found.impulses, per_step), change);
                 let (l, inverse) = kept.branches();
                 factor::solve_down(&part.tree, l, inverse, change);
                 for (a, change) in kept.acceleration.iter_mut().zip(&*change) {
@@ -383,102 +380,24 @@ impl Operation for ContactDynamics {
 
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
-        let (memory, mut scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
-        let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
-        let capacity = self.contacts.capacity;
-        let pairs = self.contacts.pairs(world);
-        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
-        let at = (&pairs, &islands);
-        let found = Found::carve(capacity, self.way, memory);
-        let mut equations = Equations::carve(capacity, &mut scratch);
-        let frame_bars = carve::<Mat3, L>(&mut scratch, capacity);
-        let point_bars = carve::<Vec3, L>(&mut scratch, capacity);
-        let w_bars = carve::<Vec3, L>(&mut scratch, capacity);
-        let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
-        let halves = carve::<f64, L>(&mut scratch, halves);
-        let y = [&*found.y[0], &*found.y[1]];
-        self.couple(world, at, robots, y, &mut equations);
-        self.worth(world, at, robots, &found, halves, w_bars);
-        self.pull_law(world, &islands, &found, equations, w_bars, frame_bars);
-        point_bars.fill(zero());
-        let mut first = 0;
-        for (r, part) in self.parts.iter().enumerate() {
-            let (tree, inputs) = (&*part.tree, &part.inputs);
-            let half = &mut halves[first..first + tree.dofs.len()];
-            first += tree.dofs.len();
-            self.collect(at, r, y, (w_bars, L::from_f64(self.settings.h)), half);
-            let kept = self.kept(r, robots);
-            let (l, inverse) = kept.branches();
-            factor::solve_down(tree, l, inverse, half);
-            let tau_bar = world.bars(part.tau);
-            for (w, dof) in half.iter_mut().zip(&tree.dofs) {
-                tau_bar.add(dof.v as usize, *w);
-                *w = -*w;
-            }
-            let mut rest = &mut *scratch;
-            let rates = carve::<f64, L>(&mut rest, tree.dofs.len());
-            let motions = carve::<Motion, L>(&mut rest, tree.nodes.len());
-            let forces = carve::<Force, L>(&mut rest, tree.nodes.len());
-            let mut sums = rnea_pullback::Sums::carve(tree, &mut rest);
-            let (x, bars) = (inputs.configuration(world), inputs.bars(world));
-            self.rates(part, &x.v, kept.acceleration, rates);
-            spread(tree, kept.kinematics.axes, rates, motions);
-            let start = against_gravity(world.values(inputs.gravity).get(0));
-            let pushed = match &part.pushes {
-                Some(pushes) => Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) }),
-                None => None,
-            };
-            let mut touching = Touching {
-                pushed,
-                robot: r,
-                sides: &self.pairs,
-                pairs: &pairs,
-                islands: &islands,
-                per_step: L::from_f64(1.0 / self.settings.h),
-                found: &found,
-                w_bars,
-                rates,
-                motions,
-                forces,
-                frame_bars: &mut *frame_bars,
-                point_bars: &mut *point_bars,
-            };
-            let directions = (&*half, &*kept.acceleration);
-            let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-            rnea_pullback::pull(tree, &x, k, inertias, start, directions, &mut touching, &mut sums, &bars);
-            let forces = touching.forces;
-            for (node, force) in tree.nodes.iter().zip(&*forces) {
-                let d = node.dof as usize;
-                for i in d..d + node.kind.velocities() {
-                    let scale = L::from_f64(tree.dofs[i].scale);
-                    bars.v.add(tree.dofs[i].v as usize, power(kept.kinematics.axes[i], *force) * scale);
-                }
-            }
-        }
-        let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
-        for k in 0..islands.contacts() {
-            let c = islands.place(k);
-            points.add(c, point_bars[k]);
-            let (bar,) = frame::pullback(found.frames[k].x, frame_bars[k]);
-            normals.add(c, bar);
-        }
+        self.pull(world);
     }
 }
 
 impl ContactDynamics {
     /// Adds a factor times Yᵀ p for the degrees of freedom of a robot.
     #[inline(always)]
-    fn collect<L: Lane>(
+    pub(super) fn collect<L: Lane>(
         &self,
-        at: (&Pairs<'_, L>, &Islands<'_>),
+        islands: &Islands<'_>,
         robot: usize,
         y: [&[Vec3<L>]; 2],
         (p, factor): (&[Vec3<L>], L),
         out: &mut [L],
     ) {
-        for i in 0..at.1.touches(robot) {
-            let (k, s) = at.1.touch(robot, i);
-            let Some(side) = self.sides(at, k).0[s] else { continue };
+        for i in 0..islands.touches(robot) {
+            let (k, s) = islands.touch(robot, i);
+            let Some(side) = self.sides(islands, k).0[s] else { continue };
             let (way, y) = self.row(side, y[s], k);
             let p = p[k] * factor;
             for (&i, y) in way.iter().zip(y) {
@@ -486,111 +405,4 @@ impl ContactDynamics {
             }
         }
     }
-
-    /// What changes of the impulses are worth: p_bar + J M⁻¹ a_bar / h; `halves` becomes L⁻ᵀ a_bar.
-    #[inline(always)]
-    fn worth<L: Lane>(
-        &self,
-        world: &World<'_, L>,
-        at: (&Pairs<'_, L>, &Islands<'_>),
-        robots: &mut [L],
-        found: &Found<'_, L>,
-        halves: &mut [L],
-        worth: &mut [Vec3<L>],
-    ) {
-        let (impulse_bars, islands) = (world.bars(self.out.impulses), at.1);
-        for k in 0..islands.contacts() {
-            worth[k] = transpose_times(found.frames[k], impulse_bars.get(islands.place(k)));
-        }
-        let per_step = L::from_f64(1.0 / self.settings.h);
-        let mut first = 0;
-        for (r, part) in self.parts.iter().enumerate() {
-            let half = &mut halves[first..first + part.tree.dofs.len()];
-            first += part.tree.dofs.len();
-            let a_bar = world.bars(self.out.accelerations[r]);
-            for (half, dof) in half.iter_mut().zip(&part.tree.dofs) {
-                *half = a_bar.get(dof.v as usize);
-            }
-            let kept = self.kept(r, robots);
-            let (l, inverse) = kept.branches();
-            factor::solve_up(&part.tree, l, half);
-            for i in 0..islands.touches(r) {
-                let (k, s) = islands.touch(r, i);
-                let Some(side) = self.sides(at, k).0[s] else { continue };
-                let (way, y) = self.row(side, &*found.y[s], k);
-                for (&i, y) in way.iter().zip(y) {
-                    worth[k] = worth[k] + *y * (half[i as usize] * inverse[i as usize] * per_step);
-                }
-            }
-        }
-    }
-
-    /// From what impulses are worth to the cotangents of relative velocities, and of what the law reads besides.
-    #[inline(always)]
-    fn pull_law<L: Lane>(
-        &self,
-        world: &World<'_, L>,
-        islands: &Islands<'_>,
-        found: &Found<'_, L>,
-        equations: Equations<'_, L>,
-        w_bars: &mut [Vec3<L>],
-        frame_bars: &mut [Mat3<L>],
-    ) {
-        let (values, bars) = (self.contacts.values(world), self.contacts.bars(world));
-        let (problems, work) = equations.problems(islands, found.free);
-        let mut start = 0;
-        for i in 0..islands.count() {
-            let (problem, contacts, matrices) = problems.island(i, &mut start);
-            let (p, first) = (&found.impulses[contacts.clone()], contacts.start);
-            for (i, k) in contacts.clone().enumerate() {
-                let law = self.settings.solver.law(&problem, i, p);
-                (work.by_p[k], work.by_w[k], work.best[k]) = (law.by_p, law.by_w, law.by_mu);
-                work.step[k] = w_bars[k];
-            }
-            let matrix = &mut work.matrix[matrices];
-            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
-            newton_matrix(problem.n, laws, problem.a, matrix);
-            blocks::factorise(problem.n, matrix);
-            blocks::solve_transposed(problem.n, matrix, &mut work.step[first..first + problem.n]);
-        }
-        let impulse_bars = world.bars(self.out.impulses);
-        for k in 0..islands.contacts() {
-            let c = islands.place(k);
-            w_bars[k] = -transpose_times(work.by_w[k], work.step[k]);
-            bars.mu.add(c, -dot(work.best[k], work.step[k]));
-            frame_bars[k] = outer(impulse_bars.get(c), found.impulses[k]);
-            let (normal, velocity) = (found.frames[k].x, values.velocity.get(c));
-            let pulled = self.pull_bound(
-                values.gap.get(c),
-                dot(normal, velocity),
-                values.restitution.get(c),
-                w_bars[k].x,
-            );
-            bars.gap.add(c, pulled.gap);
-            bars.restitution.add(c, pulled.restitution);
-            bars.velocity.add(c, normal * pulled.approach);
-            frame_bars[k].x = frame_bars[k].x + velocity * pulled.approach;
-        }
-    }
-
-    /// The pullback of [`ContactDynamics::bound`].
-    #[inline(always)]
-    fn pull_bound<L: Lane>(&self, gap: L, approach: L, restitution: L, bar: L) -> Bound<L> {
-        let nothing = L::from_f64(0.0);
-        let (_, bounces) = self.bound(gap, approach, restitution);
-        let (_, limited) = self.closes(gap);
-        let closing = bar * L::from_f64(self.settings.stabilisation / self.settings.h);
-        Bound {
-            gap: L::select(bounces | limited, nothing, closing),
-            restitution: L::select(bounces, bar * approach, nothing),
-            approach: L::select(bounces, bar * restitution, nothing),
-        }
-    }
-}
-
-/// The cotangents of what bounds the normal velocity.
-struct Bound<L> {
-    gap: L,
-    restitution: L,
-    approach: L,
 }

@@ -10,8 +10,9 @@ use super::rows::{Side, Sides};
 
 /// The order of contacts in one step.
 pub(crate) struct Islands<'a> {
-    /// The place of each contact among the program's contacts.
+    /// The place of each contact among the program's contacts, and its pair of shapes.
     order: &'a mut [u32],
+    pairs: &'a mut [u32],
     /// Where islands begin, and where the last one ends.
     starts: &'a mut [u32],
     count: usize,
@@ -60,7 +61,7 @@ impl Trees {
 impl<'a> Islands<'a> {
     /// How many numbers it takes.
     pub fn numbers(capacity: usize, robots: usize, trees: usize) -> usize {
-        5 * capacity + robots + 2 + 2 * trees
+        7 * capacity + robots + 2 + 2 * trees
     }
 
     /// Finds them.
@@ -74,70 +75,106 @@ impl<'a> Islands<'a> {
         let (n, robots) = (pairs.count, trees.of.len());
         let mut islands = Islands {
             order: carve_indices(memory, n),
+            pairs: carve_indices(memory, n),
             starts: carve_indices(memory, n + 1),
             count: 0,
             robots: carve_indices(memory, robots + 1),
             touching: carve_indices(memory, 2 * n),
         };
+        let of_place = carve_indices(memory, n);
+        for (c, pair) in of_place.iter_mut().enumerate() {
+            *pair = pairs.pair(c) as u32;
+        }
+        if trees.count == 1 {
+            islands.one();
+        } else {
+            islands.join(trees, sides, of_place, memory);
+        }
+        for (pair, place) in islands.pairs.iter_mut().zip(&*islands.order) {
+            *pair = of_place[*place as usize];
+        }
+        islands.by_robot(sides);
+        islands
+    }
+
+    /// There is one tree.
+    #[inline(always)]
+    fn one(&mut self) {
+        for (c, place) in self.order.iter_mut().enumerate() {
+            *place = c as u32;
+        }
+        self.starts[0] = 0;
+        if !self.order.is_empty() {
+            self.starts[1] = self.order.len() as u32;
+            self.count = 1;
+        }
+    }
+
+    /// Trees that touch are one island.
+    #[inline(always)]
+    fn join<L: Lane>(
+        &mut self,
+        trees: &Trees,
+        sides: &[(Sides, f64)],
+        of_place: &[u32],
+        memory: &mut &'a mut [L],
+    ) {
         let (above, label) = (carve_indices(memory, trees.count), carve_indices(memory, trees.count));
-        let island = carve_indices(memory, n);
+        let island = carve_indices(memory, of_place.len());
         for (i, tree) in above.iter_mut().enumerate() {
             *tree = i as u32;
         }
-        for c in 0..n {
-            if let [Some(a), Some(b)] = sides[pairs.pair(c)].0 {
+        for &pair in of_place {
+            if let [Some(a), Some(b)] = sides[pair as usize].0 {
                 let (a, b) = (top(above, trees.tree(a)), top(above, trees.tree(b)));
                 above[a.max(b) as usize] = a.min(b);
             }
         }
         label.fill(u32::MAX);
-        islands.starts.fill(0);
-        for c in 0..n {
+        self.starts.fill(0);
+        for (island, &pair) in island.iter_mut().zip(of_place) {
             // One side moves, or they would not be a pair.
-            let [a, b] = sides[pairs.pair(c)].0;
+            let [a, b] = sides[pair as usize].0;
             let tree = a.or(b).map_or(0, |side| top(above, trees.tree(side)) as usize);
             if label[tree] == u32::MAX {
-                label[tree] = islands.count as u32;
-                islands.count += 1;
+                label[tree] = self.count as u32;
+                self.count += 1;
             }
-            island[c] = label[tree];
-            islands.starts[label[tree] as usize + 1] += 1;
+            *island = label[tree];
+            self.starts[label[tree] as usize + 1] += 1;
         }
-        for i in 0..islands.count {
-            islands.starts[i + 1] += islands.starts[i];
+        for i in 0..self.count {
+            self.starts[i + 1] += self.starts[i];
         }
-        // Labels are no longer needed: where the next contact of each island goes.
-        for c in 0..n {
-            let at = &mut islands.starts[island[c] as usize];
-            islands.order[*at as usize] = c as u32;
-            *at += 1;
+        for (c, island) in island.iter().enumerate() {
+            let next = &mut self.starts[*island as usize];
+            self.order[*next as usize] = c as u32;
+            *next += 1;
         }
-        for i in (0..islands.count).rev() {
-            islands.starts[i + 1] = islands.starts[i];
+        // Each start has become the next one's.
+        for i in (0..self.count).rev() {
+            self.starts[i + 1] = self.starts[i];
         }
-        islands.starts[0] = 0;
-        islands.by_robot(sides, pairs);
-        islands
+        self.starts[0] = 0;
     }
 
     #[inline(always)]
-    fn by_robot<L: Lane>(&mut self, sides: &[(Sides, f64)], pairs: &Pairs<'_, L>) {
+    fn by_robot(&mut self, sides: &[(Sides, f64)]) {
         self.robots.fill(0);
-        let n = self.order.len();
-        for k in 0..n {
-            for side in sides[pairs.pair(self.order[k] as usize)].0.iter().flatten() {
+        for &pair in &*self.pairs {
+            for side in sides[pair as usize].0.iter().flatten() {
                 self.robots[side.robot + 1] += 1;
             }
         }
         for r in 1..self.robots.len() {
             self.robots[r] += self.robots[r - 1];
         }
-        for k in 0..n {
-            for (s, side) in sides[pairs.pair(self.order[k] as usize)].0.iter().enumerate() {
+        for (k, &pair) in self.pairs.iter().enumerate() {
+            for (s, side) in sides[pair as usize].0.iter().enumerate() {
                 let Some(side) = side else { continue };
-                let at = &mut self.robots[side.robot];
-                self.touching[*at as usize] = (2 * k + s) as u32;
-                *at += 1;
+                let next = &mut self.robots[side.robot];
+                self.touching[*next as usize] = (2 * k + s) as u32;
+                *next += 1;
             }
         }
         for r in (1..self.robots.len()).rev() {
@@ -158,6 +195,12 @@ impl<'a> Islands<'a> {
         self.order[k] as usize
     }
 
+    /// The pair of shapes of contact `k`.
+    #[inline(always)]
+    pub fn pair(&self, k: usize) -> usize {
+        self.pairs[k] as usize
+    }
+
     /// How many islands.
     #[inline(always)]
     pub fn count(&self) -> usize {
@@ -168,6 +211,17 @@ impl<'a> Islands<'a> {
     #[inline(always)]
     pub fn island(&self, i: usize) -> std::ops::Range<usize> {
         self.starts[i] as usize..self.starts[i + 1] as usize
+    }
+
+    /// The island of contact `k`, and where its matrices begin.
+    #[inline(always)]
+    pub fn around(&self, k: usize) -> (std::ops::Range<usize>, usize) {
+        let (mut i, mut start) = (0, 0);
+        while self.island(i).end <= k {
+            start += self.island(i).len() * self.island(i).len();
+            i += 1;
+        }
+        (self.island(i), start)
     }
 
     /// How many contacts a robot has, counting both sides.

@@ -98,23 +98,6 @@ impl Cone {
         };
         choose_law::<L>(closed, law, open)
     }
-
-    /// The impulse that the cone allows in place of `p`: its normal part first, then what friction may be with that.
-    #[inline(always)]
-    pub fn project<L: Lane>(self, p: Vec3<L>, mu: L) -> Vec3<L> {
-        let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
-        let normal = p.x.max(zero);
-        let limit = mu * normal;
-        match self {
-            Cone::Circular => {
-                let length = (p.y * p.y + p.z * p.z).sqrt();
-                let outside = limit.lt(length);
-                let scale = L::select(outside, limit / L::select(outside, length, one), one);
-                vec3(normal, p.y * scale, p.z * scale)
-            }
-            Cone::Box => vec3(normal, p.y.max(-limit).min(limit), p.z.max(-limit).min(limit)),
-        }
-    }
 }
 
 /// A contact that slides: p_t = μ s u with u = q/|q|. With T = μ s (1 - u uᵀ)/|q|, F_t has the derivatives 1 - T and -μ u

@@ -10,6 +10,7 @@ use pullback_kernel::scalar::{Float, Mask};
 use super::blocks;
 use super::islands::Islands;
 use super::law::{Cone, Law, choose};
+use super::sweeps::{Record, sweep};
 
 /// How the impulses are solved for.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Solver {
     pub newton: bool,
     /// The most sweeps of Gauss-Seidel.
     pub sweeps: usize,
+    /// Is it the sweeps that are differentiated, rather than what they solve?
+    pub reverse: bool,
     /// The largest residual, relative to the impulses.
     pub tolerance: f64,
 }
@@ -133,26 +136,35 @@ fn largest<L: Lane>(v: Vec3<L>) -> L {
 }
 
 impl Solver {
-    /// Solves for p, which holds a first guess; the residual that is left, relative to the impulses.
+    /// Solves for p, which holds a first guess; the residual that is left, relative to the impulses. The record is told of
+    /// every sweep.
     #[inline(always)]
-    pub fn solve<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+    pub fn solve<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        work: &mut Work<'_, L>,
+        record: &mut impl Record<L>,
+    ) -> L {
         let tolerance = self.tolerance::<L>();
-        let mut sweep = 0;
+        let mut made = 0;
         let residual = loop {
             let residual = if self.newton {
                 self.newton(problems, p, work)
             } else {
                 self.laws(problems, p, work) / problems.scale(p)
             };
-            if residual.le(tolerance).all() || sweep >= self.sweeps {
+            if residual.le(tolerance).all() || made >= self.sweeps {
                 break residual;
             }
-            for _ in 0..AT_ONCE {
-                self.sweep(problems, residual.le(tolerance), p);
+            let done = residual.le(tolerance);
+            for _ in 0..AT_ONCE.min(self.sweeps - made) {
+                record.before(p, done);
+                sweep(self.cone, problems, done, p);
+                made += 1;
             }
-            sweep += AT_ONCE;
         };
-        if const { has_tangent::<L>() } {
+        if const { has_tangent::<L>() } && !self.reverse {
             // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
             self.laws(problems, p, work);
             self.step(problems, work);
@@ -166,6 +178,10 @@ impl Solver {
     /// What the numbers can tell apart, at best.
     #[inline(always)]
     fn tolerance<L: Lane>(&self) -> L {
+        // Without one, all sweeps are made.
+        if self.tolerance == 0.0 {
+            return L::from_f64(-1.0);
+        }
         L::from_f64(self.tolerance.max(64.0 * L::Float::EPSILON))
     }
 
@@ -236,32 +252,4 @@ impl Solver {
         p.copy_from_slice(&work.best[..n]);
         least
     }
-
-    /// One sweep of projected Gauss-Seidel over all contacts, in lanes that are not `done`.
-    #[inline(always)]
-    fn sweep<L: Lane>(&self, problems: &Problems<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
-        let mut at = 0;
-        for island in 0..problems.islands.count() {
-            let (problem, contacts, _) = problems.island(island, &mut at);
-            let p = &mut p[contacts];
-            for i in 0..problem.n {
-                let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
-                let moved = self.cone.project(relaxed(p[i], w, own), problem.mu[i]);
-                // Without a weight it is not there.
-                p[i] = choose::<L>(done | problem.rho[i].le(L::from_f64(0.0)), p[i], moved);
-            }
-        }
-    }
-}
-
-/// The impulse by which a contact would come to rest: the normal one first, then friction with it; 1 / trace is below the
-/// inverse of the largest eigenvalue.
-#[inline(always)]
-fn relaxed<L: Lane>(p: Vec3<L>, w: Vec3<L>, own: Mat3<L>) -> Vec3<L> {
-    let normal = (p.x - w.x / own.x.x).max(L::from_f64(0.0));
-    let more = normal - p.x;
-    let rate = L::from_f64(1.0) / (own.y.y + own.z.z);
-    let y = (-rate).mul_add(own.x.y.mul_add(more, w.y), p.y);
-    let z = (-rate).mul_add(own.x.z.mul_add(more, w.z), p.z);
-    vec3(normal, y, z)
 }

@@ -19,6 +19,13 @@ pub(crate) enum Pinned {
     Body(usize, usize),
 }
 
+impl Pinned {
+    /// Is it this body?
+    pub fn is(&self, robot: usize, body: usize) -> bool {
+        matches!(self, Pinned::Body(r, b) if (*r, *b) == (robot, body))
+    }
+}
+
 /// A shape of the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {

@@ -3,8 +3,6 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
-use super::contacts::Pairs;
-use super::equations::Found;
 use super::islands::Islands;
 use super::rows::{SIGNS, Sides, force_at, velocity_at};
 use crate::articulated::push::Pushed;
@@ -17,11 +15,12 @@ pub(crate) struct Touching<'a, L: Lane> {
     pub robot: usize,
     /// What pairs are fixed to.
     pub sides: &'a [(Sides, f64)],
-    pub pairs: &'a Pairs<'a, L>,
     pub islands: &'a Islands<'a>,
     /// 1 / h
     pub per_step: L,
-    pub found: &'a Found<'a, L>,
+    pub frames: &'a [Mat3<L>],
+    pub arms: [&'a [Vec3<L>]; 2],
+    pub impulses: &'a [Vec3<L>],
     /// ζ
     pub w_bars: &'a [Vec3<L>],
     /// v⁺, the motions it gives nodes, and the forces of ζ on nodes.
@@ -41,10 +40,10 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
     fn act(&mut self, poses: &[Pose<L>], w: &[Motion<L>], force: &mut [Force<L>], stays: &mut [Force<L>]) {
         self.pushed.act(poses, w, force, stays);
         self.forces.fill(crate::articulated::kinematics::zero());
-        let Found { frames, arms, impulses, .. } = self.found;
+        let (frames, arms, impulses) = (self.frames, self.arms, self.impulses);
         for i in 0..self.islands.touches(self.robot) {
             let (c, s) = self.islands.touch(self.robot, i);
-            let Some(side) = self.sides[self.pairs.pair(self.islands.place(c))].0[s] else { continue };
+            let Some(side) = self.sides[self.islands.pair(c)].0[s] else { continue };
             let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
             let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[c] * sign);
             let (pushed, carried) = (frames[c] * p, frames[c] * zeta);

@@ -126,6 +126,22 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
     for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()) {
         all.push((name, parse(&format!("{}{text}", head("mu = 0.3\n")))));
     }
+    // However few the sweeps, their derivative is exact.
+    let sweeps = [
+        ("a ball that slides, by sweeps", "a ball that slides", 3),
+        ("a ball that rolls, by sweeps", "a ball that rolls", 2),
+        ("a box that sticks, by sweeps", "a box that sticks", 4),
+        ("two balls, by sweeps", "two balls", 5),
+        ("an arm with a hinge, by sweeps", "an arm with a hinge", 3),
+        ("an arm with a free joint, by sweeps", "an arm with a free joint", 2),
+        ("an arm and a box, by sweeps", "an arm and a box", 4),
+    ];
+    for (name, of, count) in sweeps {
+        let settings = format!(
+            "mu = 0.3\ngradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = {count}\n"
+        );
+        all.push((name, parse(&format!("{}{}", head(&settings), named(of)))));
+    }
     let bouncing = body("ball", "sphere = 0.1", [0.3, 0.2, 0.104], "velocity = [1, 0.3, -1.9]\n");
     all.push(("a ball that bounces", parse(&format!("{}{bouncing}", head(settings)))));
     let square = body(
@@ -145,10 +161,6 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
 pub fn soft() -> Vec<(&'static str, Scene)> {
     let head = "[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\nke = 300\nkd = 3\nkf = 2\n\
                 [contact]\nmodel = \"penalty\"\nke = 200\nkd = 4\nkf = 3\nmu = 0.4\n";
-    let named = |name: &str| {
-        let all = bodies().into_iter().chain(terrain()).chain(robots());
-        all.filter(|(other, _)| *other == name).map(|(_, text)| text).collect::<String>()
-    };
     let soft = |(name, of): (&'static str, &str)| (name, parse(&format!("{head}{}", named(of))));
     [
         ("a soft ball that slides", "a ball that slides"),
@@ -161,6 +173,12 @@ pub fn soft() -> Vec<(&'static str, Scene)> {
     .into_iter()
     .map(soft)
     .collect()
+}
+
+/// The bodies of a scene.
+fn named(name: &str) -> String {
+    let all = bodies().into_iter().chain(terrain()).chain(robots());
+    all.filter(|(other, _)| *other == name).map(|(_, text)| text).collect()
 }
 
 fn parse(text: &str) -> Scene {

@@ -1,0 +1,466 @@
+//! The pullback of contact: by the equations, or by the sweeps that solved them.
+//!
+//! With the cotangents of a and p, p̄ = p_bar + J M⁻¹ a_bar / h is what a change of the impulses is worth. It becomes
+//! the cotangents of the relative velocities, ζ, and of μ:
+//!
+//! - by the equations, (F_p + F_w A)ᵀ η = p̄, ζ = -F_wᵀ η, μ_bar = -η · F_μ;
+//! - by the sweeps, with those of A too (`sweeps.rs`), of which the equations would have made ζ pᵀ: what is left,
+//!   E = A_bar - ζ pᵀ, is small where the sweeps have converged.
+//!
+//! λ = M⁻¹ (a_bar + h Jᵀ ζ): τ_bar = λ, v_bar = Jᵀ ζ, and everything else has the cotangents of ID in the direction -λ, of
+//! λ · Jᵀ p / h and of ζ · J v⁺. And of ⟨E, J M⁻¹ Jᵀ⟩ = ⟨S, J M⁻¹ Jᵀ⟩, S = (E + Eᵀ) / 2: with Z = M⁻¹ Jᵀ, columns z of Z and
+//! u of Z S, Σ 2 e · J u - z · M u over all of them, where M u = ID(q, v, u) - ID(q, v, 0).
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{Lane, World, carve};
+
+use super::blocks;
+use super::dynamics::{ContactDynamics, frame};
+use super::equations::{Equations, Found};
+use super::islands::Islands;
+use super::solver::newton_matrix;
+use super::sweeps::{Bars, History};
+use super::touching::Touching;
+use crate::articulated::forward_dynamics::Kept;
+use crate::articulated::joint::against_gravity;
+use crate::articulated::kinematics::{spread, zero};
+use crate::articulated::push::Pushed;
+use crate::articulated::{factor, rnea_pullback};
+
+/// Cotangents of contacts, in the order of their islands.
+struct ContactBars<'a, L: Lane> {
+    frames: &'a mut [Mat3<L>],
+    points: &'a mut [Vec3<L>],
+    /// What impulses are worth, then ζ.
+    w: &'a mut [Vec3<L>],
+}
+
+/// What the sweeps leave, and what it takes to pull it back.
+struct Left<'a, L: Lane> {
+    /// S, island by island.
+    s: &'a mut [Mat3<L>],
+    /// Weights of contacts: those of one column, one alone, and none.
+    column: &'a mut [Vec3<L>],
+    unit: &'a mut [Vec3<L>],
+    none: &'a mut [Vec3<L>],
+    /// Of degrees of freedom: z, u, and the sum of all z.
+    z: &'a mut [L],
+    u: &'a mut [L],
+    sum: &'a mut [L],
+}
+
+impl<'a, L: Lane> Left<'a, L> {
+    fn numbers(capacity: usize, dofs: usize) -> usize {
+        capacity * capacity * Mat3::<f64>::LEN + 3 * capacity * Vec3::<f64>::LEN + 3 * dofs
+    }
+
+    #[inline(always)]
+    fn carve(capacity: usize, dofs: usize, scratch: &mut &'a mut [L]) -> Self {
+        Left {
+            s: carve::<Mat3, L>(scratch, capacity * capacity),
+            column: carve::<Vec3, L>(scratch, capacity),
+            unit: carve::<Vec3, L>(scratch, capacity),
+            none: carve::<Vec3, L>(scratch, capacity),
+            z: carve::<f64, L>(scratch, dofs),
+            u: carve::<f64, L>(scratch, dofs),
+            sum: carve::<f64, L>(scratch, dofs),
+        }
+    }
+}
+
+impl ContactDynamics {
+    /// How much working memory the pullback wants besides the equations.
+    pub(super) fn pull_scratch(&self) -> usize {
+        let capacity = self.contacts.capacity;
+        let bars = capacity * (Mat3::<f64>::LEN + 2 * Vec3::<f64>::LEN);
+        let dofs: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
+        let sweeps = self.settings.solver.sweeps;
+        let left = match self.settings.solver.reverse {
+            true => {
+                Left::<f64>::numbers(capacity, self.most_dofs())
+                    + (sweeps + 2) * capacity * Vec3::<f64>::LEN
+                    + sweeps
+                    + capacity
+            }
+            false => 0,
+        };
+        bars + dofs + left
+    }
+
+    /// Degrees of freedom of the robot that has most.
+    fn most_dofs(&self) -> usize {
+        self.parts.iter().map(|part| part.tree.dofs.len()).max().unwrap_or(0)
+    }
+
+    /// The pullback.
+    #[inline(always)]
+    pub(super) fn pull<L: Lane>(&self, world: &mut World<'_, L>) {
+        let (memory, mut scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
+        let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
+        let capacity = self.contacts.capacity;
+        let pairs = self.contacts.pairs(world);
+        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let islands = &islands;
+        let found = Found::carve(capacity, self.way, memory);
+        let mut equations = Equations::carve(capacity, &mut scratch);
+        let mut bars = ContactBars {
+            frames: carve::<Mat3, L>(&mut scratch, capacity),
+            points: carve::<Vec3, L>(&mut scratch, capacity),
+            w: carve::<Vec3, L>(&mut scratch, capacity),
+        };
+        let halves: usize = self.parts.iter().map(|part| part.tree.dofs.len()).sum();
+        let halves = carve::<f64, L>(&mut scratch, halves);
+        let y = [&*found.y[0], &*found.y[1]];
+        self.couple(world, (&pairs, islands), robots, y, &mut equations);
+        self.worth(world, islands, robots, &found, halves, bars.w);
+        let mut left = None;
+        if self.settings.solver.reverse {
+            let mut new = Left::carve(capacity, self.most_dofs(), &mut scratch);
+            self.pull_sweeps(world, islands, &found, equations, bars.w, &mut new, &mut *scratch);
+            left = Some(new);
+        } else {
+            self.pull_law(world, islands, &found, equations, bars.w);
+        }
+        self.pull_bounds(world, islands, &found, &mut bars);
+        bars.points.fill(zero());
+        let mut first = 0;
+        for r in 0..self.parts.len() {
+            let half = &mut halves[first..first + self.parts[r].tree.dofs.len()];
+            first += half.len();
+            self.collect(islands, r, y, (bars.w, L::from_f64(self.settings.h)), half);
+            let kept = self.kept(r, robots);
+            self.pull_robot(
+                world,
+                islands,
+                r,
+                (&kept, &found),
+                half,
+                left.as_mut(),
+                &mut bars,
+                &mut *scratch,
+            );
+        }
+        let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
+        for k in 0..islands.contacts() {
+            let c = islands.place(k);
+            points.add(c, bars.points[k]);
+            let (bar,) = frame::pullback(found.frames[k].x, bars.frames[k]);
+            normals.add(c, bar);
+        }
+    }
+
+    /// One robot: along λ, of which `half` is L⁻ᵀ M λ, and along what the sweeps left.
+    #[inline(always)]
+    fn pull_robot<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        r: usize,
+        (kept, found): (&Kept<'_, L>, &Found<'_, L>),
+        half: &mut [L],
+        mut left: Option<&mut Left<'_, L>>,
+        contact_bars: &mut ContactBars<'_, L>,
+        mut scratch: &mut [L],
+    ) {
+        let part = &self.parts[r];
+        let (tree, inputs) = (&*part.tree, &part.inputs);
+        let (l, inverse) = kept.branches();
+        factor::solve_down(tree, l, inverse, half);
+        let tau_bar = world.bars(part.tau);
+        for (w, dof) in half.iter_mut().zip(&tree.dofs) {
+            tau_bar.add(dof.v as usize, *w);
+            *w = -*w;
+        }
+        let scratch = &mut scratch;
+        let v_next = carve::<f64, L>(scratch, tree.dofs.len());
+        let motions = carve::<Motion, L>(scratch, tree.nodes.len());
+        let forces = carve::<Force, L>(scratch, tree.nodes.len());
+        let mut sums = rnea_pullback::Sums::carve(tree, scratch);
+        let (x, bars) = (inputs.configuration(world), inputs.bars(world));
+        self.rates(part, &x.v, kept.acceleration, v_next);
+        let start = against_gravity(world.values(inputs.gravity).get(0));
+        let columns = if left.is_some() { 3 * islands.touches(r) } else { 0 };
+        // λ first; then the columns, and last what their ID is with no acceleration.
+        for job in 0..1 + columns + usize::from(columns > 0) {
+            let mut pushed = None;
+            let (w, a, rates, impulses, w_bars): (&[L], &[L], &[L], &[Vec3<L>], &[Vec3<L>]);
+            match left.as_deref_mut() {
+                Some(left) if job > 0 => {
+                    let last = job == columns + 1;
+                    if !self.column(islands, (r, job - 1), (kept, found), left, last) {
+                        continue;
+                    }
+                    (w, a, rates) = (&*left.z, &*left.u, &*left.u);
+                    (impulses, w_bars) = (&*left.none, &*left.unit);
+                }
+                _ => {
+                    if let Some(pushes) = &part.pushes {
+                        pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
+                    }
+                    (w, a, rates) = (&*half, &*kept.acceleration, &*v_next);
+                    (impulses, w_bars) = (&*found.impulses, &*contact_bars.w);
+                }
+            }
+            spread(tree, kept.kinematics.axes, rates, motions);
+            let mut touching = Touching {
+                pushed,
+                robot: r,
+                sides: &self.pairs,
+                islands,
+                per_step: L::from_f64(1.0 / self.settings.h),
+                frames: found.frames,
+                arms: [&*found.arms[0], &*found.arms[1]],
+                impulses,
+                w_bars,
+                rates,
+                motions,
+                forces: &mut *forces,
+                frame_bars: &mut *contact_bars.frames,
+                point_bars: &mut *contact_bars.points,
+            };
+            let (k, inertias) = (&kept.kinematics, &*kept.inertias);
+            rnea_pullback::pull(tree, &x, k, inertias, start, (w, a), &mut touching, &mut sums, &bars);
+            if job > 0 {
+                continue;
+            }
+            for (node, force) in tree.nodes.iter().zip(&*forces) {
+                let d = node.dof as usize;
+                for i in d..d + node.kind.velocities() {
+                    let scale = L::from_f64(tree.dofs[i].scale);
+                    bars.v.add(tree.dofs[i].v as usize, power(kept.kinematics.axes[i], *force) * scale);
+                }
+            }
+        }
+    }
+
+    /// Sets -z, u and the unit of column `job` of a robot, or at last the sum of all z; false if there is nothing to do.
+    #[inline(always)]
+    fn column<L: Lane>(
+        &self,
+        islands: &Islands<'_>,
+        (r, job): (usize, usize),
+        (kept, found): (&Kept<'_, L>, &Found<'_, L>),
+        left: &mut Left<'_, L>,
+        last: bool,
+    ) -> bool {
+        let zero = L::from_f64(0.0);
+        let dofs = self.parts[r].tree.dofs.len();
+        let n = islands.contacts();
+        left.unit[..n].fill(vec3(zero, zero, zero));
+        left.u[..dofs].fill(zero);
+        if last {
+            left.z[..dofs].copy_from_slice(&left.sum[..dofs]);
+            return true;
+        }
+        left.none[..n].fill(vec3(zero, zero, zero));
+        if job == 0 {
+            left.sum[..dofs].fill(zero);
+        }
+        let (k, side) = islands.touch(r, job / 3);
+        // A robot that touches itself has both sides.
+        if side == 1 && self.sides(islands, k).0[0].is_some_and(|first| first.robot == r) {
+            return false;
+        }
+        let axis = [
+            vec3(L::from_f64(1.0), zero, zero),
+            vec3(zero, L::from_f64(1.0), zero),
+            vec3(zero, zero, L::from_f64(1.0)),
+        ][job % 3];
+        let (range, mut start) = islands.around(k);
+        let m = range.len();
+        left.column[..n].fill(vec3(zero, zero, zero));
+        start += k - range.start;
+        for c in range {
+            left.column[c] = left.s[start] * axis;
+            start += m;
+        }
+        left.unit[k] = axis;
+        let (y, one) = ([&*found.y[0], &*found.y[1]], L::from_f64(1.0));
+        left.z[..dofs].fill(zero);
+        self.collect(islands, r, y, (left.unit, one), &mut left.z[..dofs]);
+        self.collect(islands, r, y, (left.column, one), &mut left.u[..dofs]);
+        left.unit[k] = axis * L::from_f64(2.0);
+        let (l, inverse) = kept.branches();
+        factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.z[..dofs]);
+        factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.u[..dofs]);
+        for i in 0..dofs {
+            left.sum[i] = left.sum[i] + left.z[i];
+            left.z[i] = -left.z[i];
+        }
+        true
+    }
+
+    /// What changes of the impulses are worth: p_bar + J M⁻¹ a_bar / h; `halves` becomes L⁻ᵀ a_bar.
+    #[inline(always)]
+    fn worth<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        robots: &mut [L],
+        found: &Found<'_, L>,
+        halves: &mut [L],
+        worth: &mut [Vec3<L>],
+    ) {
+        let impulse_bars = world.bars(self.out.impulses);
+        for k in 0..islands.contacts() {
+            worth[k] = transpose_times(found.frames[k], impulse_bars.get(islands.place(k)));
+        }
+        let per_step = L::from_f64(1.0 / self.settings.h);
+        let mut first = 0;
+        for (r, part) in self.parts.iter().enumerate() {
+            let half = &mut halves[first..first + part.tree.dofs.len()];
+            first += part.tree.dofs.len();
+            let a_bar = world.bars(self.out.accelerations[r]);
+            for (half, dof) in half.iter_mut().zip(&part.tree.dofs) {
+                *half = a_bar.get(dof.v as usize);
+            }
+            let kept = self.kept(r, robots);
+            let (l, inverse) = kept.branches();
+            factor::solve_up(&part.tree, l, half);
+            for i in 0..islands.touches(r) {
+                let (k, s) = islands.touch(r, i);
+                let Some(side) = self.sides(islands, k).0[s] else { continue };
+                let (way, y) = self.row(side, &*found.y[s], k);
+                for (&i, y) in way.iter().zip(y) {
+                    worth[k] = worth[k] + *y * (half[i as usize] * inverse[i as usize] * per_step);
+                }
+            }
+        }
+    }
+
+    /// From what impulses are worth to the cotangents ζ of relative velocities and of friction, by the equations.
+    #[inline(always)]
+    fn pull_law<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        found: &Found<'_, L>,
+        equations: Equations<'_, L>,
+        w_bars: &mut [Vec3<L>],
+    ) {
+        let (problems, work) = equations.problems(islands, found.free);
+        let mut start = 0;
+        for i in 0..islands.count() {
+            let (problem, contacts, matrices) = problems.island(i, &mut start);
+            let (p, first) = (&found.impulses[contacts.clone()], contacts.start);
+            for (i, k) in contacts.clone().enumerate() {
+                let law = self.settings.solver.law(&problem, i, p);
+                (work.by_p[k], work.by_w[k], work.best[k]) = (law.by_p, law.by_w, law.by_mu);
+                work.step[k] = w_bars[k];
+            }
+            let matrix = &mut work.matrix[matrices];
+            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
+            newton_matrix(problem.n, laws, problem.a, matrix);
+            blocks::factorise(problem.n, matrix);
+            blocks::solve_transposed(problem.n, matrix, &mut work.step[first..first + problem.n]);
+        }
+        let mu_bars = world.bars(self.contacts.mu);
+        for k in 0..islands.contacts() {
+            w_bars[k] = -transpose_times(work.by_w[k], work.step[k]);
+            mu_bars.add(islands.place(k), -dot(work.best[k], work.step[k]));
+        }
+    }
+
+    /// The same by the sweeps, which are made again; and S.
+    #[inline(always)]
+    fn pull_sweeps<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        found: &Found<'_, L>,
+        equations: Equations<'_, L>,
+        w_bars: &mut [Vec3<L>],
+        left: &mut Left<'_, L>,
+        mut scratch: &mut [L],
+    ) {
+        let (n, solver, scratch) = (islands.contacts(), &self.settings.solver, &mut scratch);
+        let (problems, mut work) = equations.problems(islands, found.free);
+        let p = carve::<Vec3, L>(scratch, n);
+        let b_bars = carve::<Vec3, L>(scratch, n);
+        let mu_bars = carve::<f64, L>(scratch, n);
+        let mut history = History {
+            before: carve::<Vec3, L>(scratch, solver.sweeps * n),
+            done: carve::<f64, L>(scratch, solver.sweeps),
+            count: 0,
+        };
+        p.fill(zero());
+        b_bars.fill(zero());
+        mu_bars.fill(L::from_f64(0.0));
+        left.s.fill(zero());
+        solver.solve(&problems, p, &mut work, &mut history);
+        let mut bars = Bars { a: &mut *left.s, b: &mut *b_bars, mu: &mut *mu_bars };
+        history.pull(solver.cone, &problems, p, &mut w_bars[..n], &mut bars);
+        let mu = world.bars(self.contacts.mu);
+        for k in 0..n {
+            w_bars[k] = b_bars[k];
+            mu.add(islands.place(k), mu_bars[k]);
+        }
+        let half = L::from_f64(0.5);
+        let mut start = 0;
+        for i in 0..islands.count() {
+            let range = islands.island(i);
+            let m = range.len();
+            let s = &mut left.s[start..start + m * m];
+            start += m * m;
+            for c in 0..m {
+                for d in 0..m {
+                    let (zeta, p) = (w_bars[range.start + c], found.impulses[range.start + d]);
+                    s[c * m + d] = s[c * m + d] - outer(zeta, p);
+                }
+            }
+            for c in 0..m {
+                for d in 0..c + 1 {
+                    let both = (s[c * m + d] + transpose(s[d * m + c])) * half;
+                    (s[c * m + d], s[d * m + c]) = (both, transpose(both));
+                }
+            }
+        }
+    }
+
+    /// The cotangents of frames as far as impulses are outputs, and of what bounds the normal velocities.
+    #[inline(always)]
+    fn pull_bounds<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        found: &Found<'_, L>,
+        contact_bars: &mut ContactBars<'_, L>,
+    ) {
+        let (values, bars) = (self.contacts.values(world), self.contacts.bars(world));
+        let impulse_bars = world.bars(self.out.impulses);
+        for k in 0..islands.contacts() {
+            let c = islands.place(k);
+            let frame_bar = &mut contact_bars.frames[k];
+            *frame_bar = outer(impulse_bars.get(c), found.impulses[k]);
+            let (normal, velocity) = (found.frames[k].x, values.velocity.get(c));
+            let (gap, approach, restitution) =
+                (values.gap.get(c), dot(normal, velocity), values.restitution.get(c));
+            let pulled = self.pull_bound(gap, approach, restitution, contact_bars.w[k].x);
+            bars.gap.add(c, pulled.gap);
+            bars.restitution.add(c, pulled.restitution);
+            bars.velocity.add(c, normal * pulled.approach);
+            frame_bar.x = frame_bar.x + velocity * pulled.approach;
+        }
+    }
+
+    /// The pullback of [`ContactDynamics::bound`].
+    #[inline(always)]
+    fn pull_bound<L: Lane>(&self, gap: L, approach: L, restitution: L, bar: L) -> Bound<L> {
+        let nothing = L::from_f64(0.0);
+        let (_, bounces) = self.bound(gap, approach, restitution);
+        let (_, limited) = self.closes(gap);
+        let closing = bar * L::from_f64(self.settings.stabilisation / self.settings.h);
+        Bound {
+            gap: L::select(bounces | limited, nothing, closing),
+            restitution: L::select(bounces, bar * approach, nothing),
+            approach: L::select(bounces, bar * restitution, nothing),
+        }
+    }
+}
+
+/// The cotangents of what bounds the normal velocity.
+struct Bound<L> {
+    gap: L,
+    restitution: L,
+    approach: L,
+}

@@ -1,0 +1,173 @@
+//! Projected Gauss-Seidel: one contact after the other, again and again; and the same backwards.
+//!
+//! A visit to contact i sets p_i to P(R(p_i, w_i, A_ii), μ_i), w_i = Σ A_ij p_j + b_i. Backwards, visit by visit, with the
+//! impulses that it found: P and R are pulled back, w_bar goes to b_bar, w_bar p_jᵀ to A_bar, A_ijᵀ w_bar to p_bar.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::Lane;
+
+use super::law::{Cone, choose};
+use super::solver::{Problem, Problems};
+
+/// The impulse by which a contact would come to rest: the normal one first, then friction with it; 1 / trace is below the
+/// inverse of the largest eigenvalue.
+#[kernel]
+fn relaxed<R: Real>(p: Vec3<R>, w: Vec3<R>, own: Mat3<R>) -> Vec3<R> {
+    let normal = max(p.x - w.x / own.x.x, 0.0);
+    let more = normal - p.x;
+    let rate = 1.0 / (own.y.y + own.z.z);
+    vec3(normal, p.y - rate * (own.x.y * more + w.y), p.z - rate * (own.x.z * more + w.z))
+}
+
+/// Friction shortened to the circular cone.
+#[kernel]
+fn in_circle<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
+    let limit = mu * p.x;
+    let size = sqrt(p.y * p.y + p.z * p.z);
+    let mut scale = 1.0;
+    if limit < size {
+        scale = limit / size;
+    }
+    vec3(p.x, p.y * scale, p.z * scale)
+}
+
+/// Friction cut off at the box.
+#[kernel]
+fn in_box<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
+    let limit = mu * p.x;
+    vec3(p.x, clamp(p.y, -limit, limit), clamp(p.z, -limit, limit))
+}
+
+impl Cone {
+    #[inline(always)]
+    fn project<L: Lane>(self, p: Vec3<L>, mu: L) -> Vec3<L> {
+        match self {
+            Cone::Circular => in_circle(p, mu),
+            Cone::Box => in_box(p, mu),
+        }
+    }
+
+    #[inline(always)]
+    fn pull_project<L: Lane>(self, p: Vec3<L>, mu: L, bar: Vec3<L>) -> (Vec3<L>, L) {
+        match self {
+            Cone::Circular => in_circle::pullback(p, mu, bar),
+            Cone::Box => in_box::pullback(p, mu, bar),
+        }
+    }
+}
+
+/// Does a visit leave a contact as it is? One without a weight is not there.
+#[inline(always)]
+fn stays<L: Lane>(problem: &Problem<'_, L>, i: usize, done: L::Mask) -> L::Mask {
+    done | problem.rho[i].le(L::from_f64(0.0))
+}
+
+/// One sweep over all contacts, in lanes that are not `done`.
+#[inline(always)]
+pub(crate) fn sweep<L: Lane>(cone: Cone, problems: &Problems<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
+    let mut at = 0;
+    for island in 0..problems.islands.count() {
+        let (problem, contacts, _) = problems.island(island, &mut at);
+        let p = &mut p[contacts];
+        for i in 0..problem.n {
+            let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
+            let moved = cone.project(relaxed(p[i], w, own), problem.mu[i]);
+            p[i] = choose::<L>(stays(&problem, i, done), p[i], moved);
+        }
+    }
+}
+
+/// What is told of every sweep: the impulses before it, and which lanes it leaves as they are.
+pub(crate) trait Record<L: Lane> {
+    fn before(&mut self, p: &[Vec3<L>], done: L::Mask);
+}
+
+/// Forgets them.
+impl<L: Lane> Record<L> for () {
+    #[inline(always)]
+    fn before(&mut self, _: &[Vec3<L>], _: L::Mask) {}
+}
+
+/// All sweeps, one after the other.
+pub(crate) struct History<'a, L: Lane> {
+    pub before: &'a mut [Vec3<L>],
+    /// 1 where a lane is left as it is, 0 elsewhere.
+    pub done: &'a mut [L],
+    pub count: usize,
+}
+
+impl<L: Lane> Record<L> for History<'_, L> {
+    #[inline(always)]
+    fn before(&mut self, p: &[Vec3<L>], done: L::Mask) {
+        self.before[self.count * p.len()..(self.count + 1) * p.len()].copy_from_slice(p);
+        self.done[self.count] = L::select(done, L::from_f64(1.0), L::from_f64(0.0));
+        self.count += 1;
+    }
+}
+
+impl<L: Lane> History<'_, L> {
+    /// Through all sweeps, last one first. `p` are the impulses after them, `p_bar` their cotangents; both are used up.
+    #[inline(always)]
+    pub fn pull(
+        &self,
+        cone: Cone,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        p_bar: &mut [Vec3<L>],
+        bars: &mut Bars<'_, L>,
+    ) {
+        for s in (0..self.count).rev() {
+            let before = &self.before[s * p.len()..(s + 1) * p.len()];
+            let done = L::from_f64(0.5).lt(self.done[s]);
+            sweep_back(cone, problems, done, (p, before), p_bar, bars);
+        }
+    }
+}
+
+/// The cotangents of what sweeps read, in the order of contacts; of A island by island.
+pub(crate) struct Bars<'a, L: Lane> {
+    pub a: &'a mut [Mat3<L>],
+    pub b: &'a mut [Vec3<L>],
+    pub mu: &'a mut [L],
+}
+
+/// The pullback of [`sweep`]: `p` are the impulses after it, and become those before it, which `before` holds. `p_bar` becomes
+/// the cotangent of those.
+#[inline(always)]
+fn sweep_back<L: Lane>(
+    cone: Cone,
+    problems: &Problems<'_, L>,
+    done: L::Mask,
+    (p, before): (&mut [Vec3<L>], &[Vec3<L>]),
+    p_bar: &mut [Vec3<L>],
+    bars: &mut Bars<'_, L>,
+) {
+    let zero = L::from_f64(0.0);
+    let none = vec3(zero, zero, zero);
+    let mut at = 0;
+    for island in 0..problems.islands.count() {
+        let (problem, contacts, matrices) = problems.island(island, &mut at);
+        let n = problem.n;
+        let (p, before, p_bar) =
+            (&mut p[contacts.clone()], &before[contacts.clone()], &mut p_bar[contacts.clone()]);
+        let (a_bar, b_bar, mu_bar) =
+            (&mut bars.a[matrices], &mut bars.b[contacts.clone()], &mut bars.mu[contacts]);
+        for i in (0..n).rev() {
+            p[i] = before[i];
+            let own = problem.a[i * n + i];
+            let w = problem.velocity(i, p);
+            let stays = stays(&problem, i, done);
+            let moved_bar = choose::<L>(stays, none, p_bar[i]);
+            let (relaxed_bar, mu) = cone.pull_project(relaxed(p[i], w, own), problem.mu[i], moved_bar);
+            let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+            mu_bar[i] = mu_bar[i] + mu;
+            b_bar[i] = b_bar[i] + w_bar;
+            p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);
+            a_bar[i * n + i] = a_bar[i * n + i] + own_bar;
+            for j in 0..n {
+                a_bar[i * n + j] = a_bar[i * n + j] + outer(w_bar, p[j]);
+                p_bar[j] = p_bar[j] + transpose_times(problem.a[i * n + j], w_bar);
+            }
+        }
+    }
+}

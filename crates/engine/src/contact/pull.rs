@@ -15,6 +15,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, World, carve};
 
 use super::blocks;
+use super::contacts::Pairs;
 use super::dynamics::{ContactDynamics, frame};
 use super::equations::{Equations, Found};
 use super::islands::Islands;
@@ -131,7 +132,7 @@ impl ContactDynamics {
             let kept = self.kept(r, robots);
             self.pull_robot(
                 world,
-                islands,
+                (&pairs, islands),
                 r,
                 (&kept, &found),
                 half,
@@ -154,7 +155,7 @@ impl ContactDynamics {
     fn pull_robot<L: Lane>(
         &self,
         world: &World<'_, L>,
-        islands: &Islands<'_>,
+        at: (&Pairs<'_, L>, &Islands<'_>),
         r: usize,
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
         half: &mut [L],
@@ -162,7 +163,7 @@ impl ContactDynamics {
         contact_bars: &mut ContactBars<'_, L>,
         mut scratch: &mut [L],
     ) {
-        let part = &self.parts[r];
+        let (part, islands) = (&self.parts[r], at.1);
         let (tree, inputs) = (&*part.tree, &part.inputs);
         let (l, inverse) = kept.branches();
         factor::solve_down(tree, l, inverse, half);
@@ -187,7 +188,7 @@ impl ContactDynamics {
             match left.as_deref_mut() {
                 Some(left) if job > 0 => {
                     let last = job == columns + 1;
-                    if !self.column(islands, (r, job - 1), (kept, found), left, last) {
+                    if !self.column(at, (r, job - 1), (kept, found), left, last) {
                         continue;
                     }
                     (w, a, rates) = (&*left.z, &*left.u, &*left.u);
@@ -237,7 +238,7 @@ impl ContactDynamics {
     #[inline(always)]
     fn column<L: Lane>(
         &self,
-        islands: &Islands<'_>,
+        (pairs, islands): (&Pairs<'_, L>, &Islands<'_>),
         (r, job): (usize, usize),
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
         left: &mut Left<'_, L>,
@@ -274,12 +275,14 @@ impl ContactDynamics {
             left.column[c] = left.s[start] * axis;
             start += m;
         }
-        left.unit[k] = axis;
+        // Where it is not there, nothing of it is left.
+        let there = L::select(pairs.touches(islands.place(k)), L::from_f64(1.0), zero);
+        left.unit[k] = axis * there;
         let (y, one) = ([&*found.y[0], &*found.y[1]], L::from_f64(1.0));
         left.z[..dofs].fill(zero);
         self.collect(islands, r, y, (left.unit, one), &mut left.z[..dofs]);
         self.collect(islands, r, y, (left.column, one), &mut left.u[..dofs]);
-        left.unit[k] = axis * L::from_f64(2.0);
+        left.unit[k] = axis * (there * L::from_f64(2.0));
         let (l, inverse) = kept.branches();
         factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.z[..dofs]);
         factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.u[..dofs]);

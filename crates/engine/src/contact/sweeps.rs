@@ -28,6 +28,10 @@ fn in_circle<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
     if limit < size {
         scale = limit / size;
     }
+    // Without a load there is none, also where nothing slides.
+    if limit <= 0.0 {
+        scale = 0.0;
+    }
     vec3(p.x, p.y * scale, p.z * scale)
 }
 
@@ -35,7 +39,11 @@ fn in_circle<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
 #[kernel]
 fn in_box<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
     let limit = mu * p.x;
-    vec3(p.x, clamp(p.y, -limit, limit), clamp(p.z, -limit, limit))
+    let mut scale = 1.0;
+    if limit <= 0.0 {
+        scale = 0.0;
+    }
+    vec3(p.x, clamp(p.y, -limit, limit) * scale, clamp(p.z, -limit, limit) * scale)
 }
 
 impl Cone {

@@ -143,7 +143,21 @@ impl Everything {
 
 #[test]
 fn every_gradient_agrees_with_differences() {
-    for (world, integrator) in combinations() {
+    agree_with_differences(|world| !world.hard && !world.soft);
+}
+
+#[test]
+fn every_gradient_of_hard_contact_agrees_with_differences() {
+    agree_with_differences(|world| world.hard);
+}
+
+#[test]
+fn every_gradient_of_soft_contact_agrees_with_differences() {
+    agree_with_differences(|world| world.soft);
+}
+
+fn agree_with_differences(wanted: impl Fn(&World) -> bool) {
+    for (world, integrator) in combinations().into_iter().filter(|(world, _)| wanted(world)) {
         for substeps in [1, 3] {
             let (everything, x) = Everything::new(&world, integrator, substeps);
             // On a lattice of 1e-12, differences know the eighth digit.

@@ -24,6 +24,8 @@ pub struct World {
     pub reversible: bool,
     /// Are the velocities after a step solved for, as those of hard contact? Then there is one integrator for it.
     pub hard: bool,
+    /// Do shapes touch by penalties?
+    pub soft: bool,
     /// How far differences go, relative to numbers.
     pub difference: f64,
 }
@@ -89,6 +91,7 @@ pub fn worlds() -> Vec<World> {
         name,
         reversible,
         hard: false,
+        soft: false,
         difference: 1e-5,
         model: Model::new(&scene).expect("a scene that makes sense"),
     };
@@ -139,6 +142,7 @@ pub fn worlds() -> Vec<World> {
             name: "a force of one's own",
             reversible: true,
             hard: false,
+            soft: false,
             difference: 1e-5,
             model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
         },
@@ -166,7 +170,8 @@ pub fn worlds() -> Vec<World> {
             },
         ),
     ]);
-    worlds.extend(contacts::soft().into_iter().map(|(name, scene)| world(name, false, scene)));
+    let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
+    worlds.extend(contacts::soft().into_iter().map(soft));
     // What lies flat on something tilts by a ten-millionth before a corner lifts off.
     let difference = |name: &str| if name == "a box on a box" { 1e-8 } else { 1e-6 };
     let hard =

@@ -184,7 +184,8 @@ impl ContactDynamics {
         // λ first; then the columns, and last what their ID is with no acceleration.
         for job in 0..1 + columns + usize::from(columns > 0) {
             let mut pushed = None;
-            let (w, a, rates, impulses, w_bars): (&[L], &[L], &[L], &[Vec3<L>], &[Vec3<L>]);
+            let (w, a, rates): (&[L], &[L], &[L]);
+            let (impulses, w_bars): (&[Vec3<L>], &[Vec3<L>]);
             match left.as_deref_mut() {
                 Some(left) if job > 0 => {
                     let last = job == columns + 1;

@@ -62,9 +62,16 @@ impl Robot {
     }
 }
 
-/// A root that has joints of its own gets no free one.
+/// A root that has joints of its own gets no free one. A root without any is the world itself, as in URDF files
+/// that begin with a link `world`: what hangs on it is the root then.
 fn stands_freely(robot: &Robot, file: &str) -> Result<(), Error> {
-    let of_roots = || robot.joints.iter().filter(|joint| robot.bodies[joint.body].parent.is_none());
+    let mut moves = vec![false; robot.bodies.len()];
+    robot.joints.iter().for_each(|joint| moves[joint.body] = true);
+    let mut below = vec![false; robot.bodies.len()]; // below a body that moves; parents come first
+    for (body, parent) in robot.bodies.iter().enumerate().filter_map(|(body, b)| Some((body, b.parent?))) {
+        below[body] = moves[parent] || below[parent];
+    }
+    let of_roots = || robot.joints.iter().filter(|joint| !below[joint.body]);
     if of_roots().any(|joint| joint.kind == JointKind::Free) {
         return Ok(());
     }

@@ -5,6 +5,7 @@
 //! `10000/forward/scalar`.
 
 pub mod allocations;
+pub mod heaps;
 pub mod robots;
 pub mod rollouts;
 pub mod scene;

@@ -1,12 +1,17 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
+mod alone;
 mod blocks;
 mod contacts;
 mod dynamics;
 mod equations;
+mod finder;
 mod islands;
+mod krylov;
 mod law;
+mod meetings;
 mod one;
+mod pattern;
 mod penalty;
 mod place;
 mod pull;
@@ -25,11 +30,12 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
 
+pub(crate) use contacts::GAPS;
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Settings};
 use law::Cone;
 use penalty::Penalty;
-use rows::{Side, Sides};
+use rows::{OnSide, Side};
 use shapes::Shapes;
 use solver::Solver;
 use touch::Touch;
@@ -44,12 +50,14 @@ use crate::names::Block;
 use crate::step::Scheme;
 
 /// How the shapes of a model touch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Contacts {
     touchable: Arc<Touchable>,
-    /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
-    pairs: Vec<(Sides, f64)>,
+    /// Of shapes: what they are fixed to, and what they add to the compliance of contacts [1/kg].
+    shapes: Vec<OnSide>,
     law: ContactModel,
+    /// Islands of contacts with more than this have sparse equations, where worlds run alone.
+    dense: usize,
 }
 
 /// What a step of robots that touch comes to.
@@ -58,6 +66,9 @@ pub(crate) struct Touched {
     /// Of hard contact: how far the impulses are from their law.
     pub residual: Option<Buffer<f64>>,
 }
+
+/// Islands with so many contacts are solved by dense equations also in large scenes: sparse ones take no less time.
+const DENSE: usize = 64;
 
 /// How near shapes are looked at whose contact is a penalty [m]: there is nothing above a surface.
 const PENALTY_MARGIN: f64 = 0.0;
@@ -89,8 +100,9 @@ impl Contacts {
                 tree.moves(body).then(|| Side { robot, node: tree.node_of_body[body] as usize })
             }
         };
-        let pairs = touchable.pairs.iter();
-        let pairs = pairs.map(|near| (near.shapes.map(side), near.softness * regularisation)).collect();
+        let softness = |shape: usize| touchable.meetings.shapes[shape].softness * regularisation;
+        let on_side = |shape| OnSide { side: side(shape), softness: softness(shape) };
+        let shapes = (0..touchable.shapes.len()).map(on_side).collect();
         let hard = matches!(contact.model, ContactModel::Complementarity(_));
         let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
         if let Some(robot) = robots.iter().find(odd) {
@@ -98,7 +110,14 @@ impl Contacts {
             let wanted = "one in which no joint follows another, and no chain of thousands of links";
             return Err(Error::Scheme { what, found, wanted });
         }
-        Ok(Some((Contacts { touchable: Arc::new(touchable), pairs, law: contact.model }, params)))
+        let touchable = Arc::new(touchable);
+        Ok(Some((Contacts { touchable, shapes, law: contact.model, dense: DENSE }, params)))
+    }
+
+    /// The same with sparse equations for islands of more than so many contacts, however small the scene.
+    pub fn sparse(mut self, dense: usize) -> Contacts {
+        Arc::make_mut(&mut self.touchable).alone = true;
+        Contacts { dense, ..self }
     }
 
     /// Impulses are found with the velocities at the end of a step, which moves by them; penalties are forces like others.
@@ -132,8 +151,9 @@ impl Contacts {
         let contacts = Touch::add(p, name, &self.touchable, given.clone());
         match &self.law {
             ContactModel::Complementarity(law) => {
-                let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
-                let out = ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings);
+                let dense = self.touchable.alone.then_some(self.dense);
+                let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation, dense };
+                let out = ContactDynamics::add(p, name, parts, self.shapes.clone(), contacts, settings);
                 Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
             }
             ContactModel::Penalty(_) => {
@@ -151,6 +171,11 @@ impl Contacts {
                 Ok(Touched { accelerations, residual: None })
             }
         }
+    }
+
+    /// The most contacts at once.
+    pub fn most(&self) -> usize {
+        self.touchable.capacity
     }
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.

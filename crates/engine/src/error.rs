@@ -80,6 +80,19 @@ pub enum Error {
         /// How far they may be.
         largest: f64,
     },
+    /// More contacts than there is room for.
+    #[error(
+        "step {step}{}: there are more contacts than the {most} that there is room for, or they feel more others than usual; \
+         raise `most_contacts` in `[contact]`", in_world(.world)
+    )]
+    TooManyContacts {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// How many there may be.
+        most: usize,
+    },
     /// A shape that cannot touch anything.
     #[error("the shape `{name}` cannot touch anything: {why}")]
     Shape {
@@ -206,6 +219,7 @@ impl Error {
             Error::NotFinite { .. }
             | Error::NotConverged { .. }
             | Error::ContactNotSolved { .. }
+            | Error::TooManyContacts { .. }
             | Error::Singular { .. }
             | Error::OffLattice { .. }
             | Error::GradientNotFinite { .. } => true,

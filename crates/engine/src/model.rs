@@ -125,6 +125,17 @@ impl Model {
         self
     }
 
+    /// The same world with sparse equations for hard contact: of every island of more than so many contacts that feel each
+    /// other. Otherwise that is so for islands of more than 64, in scenes with room for more than 256 contacts. Worlds of a
+    /// batch run one after the other then. Both kinds of equations have the same solution.
+    #[must_use]
+    pub fn with_sparse_contact(mut self, dense: usize) -> Model {
+        let inner = Arc::make_mut(&mut self.inner);
+        inner.contact =
+            inner.contact.take().map(|contact| Arc::new(Arc::unwrap_or_clone(contact).sparse(dense)));
+        self
+    }
+
     /// What it is called.
     pub fn name(&self) -> &str {
         &self.inner.name

@@ -3,9 +3,10 @@
 mod newton;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{AccessError, BufferUse, Scalar};
+use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar};
 
 use crate::articulated::Manifold;
+use crate::contact::{Contacts, GAPS};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
@@ -95,6 +96,8 @@ pub struct Stepper<S: Parts> {
     control: Vec<S>,
     /// Of contacts that have a derivative.
     largest_residual: f64,
+    /// The most contacts at once.
+    most_contacts: usize,
 }
 
 impl<S: Parts> Stepper<S> {
@@ -148,6 +151,7 @@ impl<S: Parts> Stepper<S> {
                 .model()
                 .contact()
                 .map_or(0.0, |contact| contact.largest_residual(S::EPSILON)),
+            most_contacts: step.model().contact().map_or(0, Contacts::most),
         }
     }
 
@@ -287,11 +291,24 @@ impl<S: Parts> Stepper<S> {
         match found {
             Err(source) => {
                 let world = (self.worlds > 1).then_some(source.world);
+                if !bars && self.contacts_are_too_many(&source) {
+                    return Error::TooManyContacts { step, world, most: self.most_contacts };
+                }
                 Error::NotFinite { step, world, source }
             }
             // The workspace knows of every number of the state, so that this cannot be.
             Ok(()) => Error::NothingToPullBack,
         }
+    }
+
+    /// Is that why there is no number? A gap is then none where its point is one, or the residual of contacts is without end.
+    fn contacts_are_too_many(&self, found: &NonFinite) -> bool {
+        let endless = |buffer: &Buffer<f64>| {
+            let mut residual = [S::default()];
+            let read = self.workspace.read_numbers_into(found.world, *buffer, &mut residual);
+            read.is_ok() && residual[0].value() == f64::INFINITY
+        };
+        found.buffer.contains(GAPS) || self.io.residuals.iter().any(endless)
     }
 
     /// Pulls cotangents back through step number `step`, which begins at the state that is set: `state_bar`, of the state
@@ -337,6 +354,8 @@ impl<S: Parts> Stepper<S> {
         }
         self.workspace.pullback();
         self.pulled = false;
+        // Of many contacts, the equations of the pullback are solved by iterations, too.
+        self.check_residuals(step)?;
         for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
             read_bars(&self.workspace, world, &self.io.state, bars)?;
         }

@@ -15,6 +15,9 @@ pub struct Contact {
     ///
     /// [`Robot::self_collision`]: crate::Robot::self_collision
     pub self_collision: bool,
+    /// The most contacts that there may be at once; `None`: as many as usual, 256, or 12 for each loose body or robot if that
+    /// is more.
+    pub most_contacts: Option<usize>,
 }
 
 /// A law of contact.
@@ -96,7 +99,13 @@ pub enum FrictionCone {
 impl Default for Contact {
     /// Hard contact, mu = 0.8, nothing bounces, robots touch themselves.
     fn default() -> Self {
-        Self { model: ContactModel::default(), mu: 0.8, restitution: 0.0, self_collision: true }
+        Self {
+            model: ContactModel::default(),
+            mu: 0.8,
+            restitution: 0.0,
+            self_collision: true,
+            most_contacts: None,
+        }
     }
 }
 

@@ -37,6 +37,7 @@ fn the_model_and_its_numbers() {
         mu: 0.6,
         restitution: 0.1,
         self_collision: false,
+        most_contacts: Some(300),
     };
     assert_eq!(load().contact, Some(contact));
     assert_eq!(load().warnings, []);
@@ -59,6 +60,7 @@ fn what_a_section_leaves_out() {
         mu: 0.8,
         restitution: 0.0,
         self_collision: true,
+        most_contacts: None,
     };
     assert_eq!(Contact::default(), usual);
     assert_eq!(parse(&format!("[contact]\n[ground]\n{BALL}")).contact, Some(usual));
@@ -345,6 +347,10 @@ fn every_field_is_checked() {
         (|s| s.contact = Some(Contact { mu: -0.1, ..Contact::default() }), "contact.mu"),
         (|s| s.contact = Some(Contact { mu: f64::NAN, ..Contact::default() }), "contact.mu"),
         (|s| s.contact = Some(Contact { restitution: 1.1, ..Contact::default() }), "contact.restitution"),
+        (
+            |s| s.contact = Some(Contact { most_contacts: Some(0), ..Contact::default() }),
+            "contact.most_contacts",
+        ),
         (|s| s.contact = Some(Contact::penalty(-1.0, 0.0, 0.0)), "contact.ke"),
         (|s| s.contact = Some(Contact::penalty(0.0, -1.0, 0.0)), "contact.kd"),
         (|s| s.contact = Some(Contact::penalty(0.0, 0.0, -1.0)), "contact.kf"),

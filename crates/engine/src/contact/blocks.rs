@@ -1,60 +1,62 @@
-//! Dense matrices of 3×3 blocks, row by row.
+//! Factors of matrices of 3×3 blocks, row by row, in the places that the matrix has itself: exact for dense ones, incomplete
+//! for sparse ones.
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
+use super::pattern::Pattern;
+
 /// B becomes its factors: L below the diagonal, with ones on it, U above; and the inverses of U's blocks on the diagonal.
 #[inline(always)]
-pub(crate) fn factorise<L: Lane>(n: usize, b: &mut [Mat3<L>]) {
-    for k in 0..n {
-        let inverted = inverse(b[k * n + k]);
-        b[k * n + k] = inverted;
-        let (above, below) = b.split_at_mut((k + 1) * n);
-        let pivot = &above[k * n..];
-        for row in below.chunks_exact_mut(n) {
-            let factor = row[k] * inverted;
-            row[k] = factor;
-            for j in k + 1..n {
-                row[j] = row[j] - factor * pivot[j];
-            }
+pub(crate) fn factorise<L: Lane>(pattern: impl Pattern, b: &mut [Mat3<L>]) {
+    for i in 0..pattern.len() {
+        let diagonal = pattern.diagonal(i);
+        for entry in pattern.row(i).start..diagonal {
+            let k = pattern.column(i, entry);
+            let factor = b[entry] * b[pattern.diagonal(k)];
+            b[entry] = factor;
+            pattern.eliminate(i, k, entry, factor, b);
         }
+        b[diagonal] = inverse(b[diagonal]);
     }
 }
 
 /// x becomes B⁻¹ x.
 #[inline(always)]
-pub(crate) fn solve<L: Lane>(n: usize, b: &[Mat3<L>], x: &mut [Vec3<L>]) {
-    for i in 0..n {
+pub(crate) fn solve<L: Lane>(pattern: impl Pattern, b: &[Mat3<L>], x: &mut [Vec3<L>]) {
+    for i in 0..pattern.len() {
         let mut sum = x[i];
-        for j in 0..i {
-            sum = sum - b[i * n + j] * x[j];
+        for entry in pattern.row(i).start..pattern.diagonal(i) {
+            sum = sum - b[entry] * x[pattern.column(i, entry)];
         }
         x[i] = sum;
     }
-    for i in (0..n).rev() {
-        let mut sum = x[i];
-        for j in i + 1..n {
-            sum = sum - b[i * n + j] * x[j];
+    for i in (0..pattern.len()).rev() {
+        let (diagonal, mut sum) = (pattern.diagonal(i), x[i]);
+        for entry in diagonal + 1..pattern.row(i).end {
+            sum = sum - b[entry] * x[pattern.column(i, entry)];
         }
-        x[i] = b[i * n + i] * sum;
+        x[i] = b[diagonal] * sum;
     }
 }
 
 /// x becomes B⁻ᵀ x.
 #[inline(always)]
-pub(crate) fn solve_transposed<L: Lane>(n: usize, b: &[Mat3<L>], x: &mut [Vec3<L>]) {
-    for i in 0..n {
-        let mut sum = x[i];
-        for j in 0..i {
-            sum = sum - transpose_times(b[j * n + i], x[j]);
+pub(crate) fn solve_transposed<L: Lane>(pattern: impl Pattern, b: &[Mat3<L>], x: &mut [Vec3<L>]) {
+    for i in 0..pattern.len() {
+        let diagonal = pattern.diagonal(i);
+        let this = transpose_times(b[diagonal], x[i]);
+        x[i] = this;
+        for entry in diagonal + 1..pattern.row(i).end {
+            let j = pattern.column(i, entry);
+            x[j] = x[j] - transpose_times(b[entry], this);
         }
-        x[i] = transpose_times(b[i * n + i], sum);
     }
-    for i in (0..n).rev() {
-        let mut sum = x[i];
-        for j in i + 1..n {
-            sum = sum - transpose_times(b[j * n + i], x[j]);
+    for i in (0..pattern.len()).rev() {
+        let this = x[i];
+        for entry in pattern.row(i).start..pattern.diagonal(i) {
+            let j = pattern.column(i, entry);
+            x[j] = x[j] - transpose_times(b[entry], this);
         }
-        x[i] = sum;
     }
 }

@@ -3,13 +3,18 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, View, World};
 
+/// What the gaps are called.
+pub(crate) const GAPS: &str = "gaps of contacts";
+
 /// What touches. In lanes, a place holds contacts of the same two shapes in all worlds; some worlds may have none there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contacts {
     /// The most that there can be.
     pub capacity: usize,
-    /// The pair of shapes k; -2 - k where only other worlds have a contact at this place, -1 after the last place.
-    pub pair: Buffer<f64>,
+    /// The first shape a; -2 - a where only other worlds have a contact at this place, -1 after the last place.
+    pub first: Buffer<f64>,
+    /// The second shape.
+    pub second: Buffer<f64>,
     pub point: Buffer<Vec3>,
     /// From the first shape to the second.
     pub normal: Buffer<Vec3>,
@@ -36,10 +41,11 @@ impl Contacts {
     pub fn new(p: &mut Builder, name: &dyn Fn(&str) -> String, capacity: usize) -> Contacts {
         Contacts {
             capacity,
-            pair: p.computed(&name("pairs of contacts"), capacity),
+            first: p.computed(&name("first shapes of contacts"), capacity),
+            second: p.computed(&name("second shapes of contacts"), capacity),
             point: p.computed(&name("points of contacts"), capacity),
             normal: p.computed(&name("normals of contacts"), capacity),
-            gap: p.computed(&name("gaps of contacts"), capacity),
+            gap: p.computed(&name(GAPS), capacity),
             velocity: p.computed(&name("velocities of contacts"), capacity),
             mu: p.computed(&name("friction of contacts"), capacity),
             restitution: p.computed(&name("restitution of contacts"), capacity),
@@ -48,7 +54,8 @@ impl Contacts {
 
     pub fn uses(&self) -> Vec<BufferUse> {
         vec![
-            self.pair.into(),
+            self.first.into(),
+            self.second.into(),
             self.point.into(),
             self.normal.into(),
             self.gap.into(),
@@ -85,35 +92,36 @@ impl Contacts {
     /// The pairs of all places that are used.
     #[inline(always)]
     pub fn pairs<'a, L: Lane>(&self, world: &World<'a, L>) -> Pairs<'a, L> {
-        let pairs = world.values(self.pair);
-        let mut count = 0;
-        while count < self.capacity && pairs.get(count).value_in(0) != -1.0 {
-            count += 1;
+        let mut pairs = self.no_pairs(world);
+        while pairs.count < self.capacity && pairs.first.get(pairs.count).value_in(0) != -1.0 {
+            pairs.count += 1;
         }
-        Pairs { pairs, count }
+        pairs
+    }
+
+    /// No pairs yet.
+    #[inline(always)]
+    pub fn no_pairs<'a, L: Lane>(&self, world: &World<'a, L>) -> Pairs<'a, L> {
+        Pairs { first: world.values(self.first), second: world.values(self.second), count: 0 }
     }
 }
 
 /// What the places hold.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<'a, L: Lane> {
-    pairs: View<'a, f64, L>,
+    first: View<'a, f64, L>,
+    second: View<'a, f64, L>,
     /// How many are used.
     pub count: usize,
 }
 
-impl<'a, L: Lane> Pairs<'a, L> {
-    /// None yet.
+impl<L: Lane> Pairs<'_, L> {
+    /// One more place with contacts of two shapes in some worlds.
     #[inline(always)]
-    pub fn none(pairs: View<'a, f64, L>) -> Self {
-        Pairs { pairs, count: 0 }
-    }
-
-    /// One more place with contacts of a pair in some worlds.
-    #[inline(always)]
-    pub fn push(&mut self, pair: usize, touches: L::Mask) {
-        let (there, not) = (L::from_f64(pair as f64), L::from_f64(-2.0 - pair as f64));
-        self.pairs.set(self.count, L::select(touches, there, not));
+    pub fn push(&mut self, [a, b]: [usize; 2], touches: L::Mask) {
+        let (there, not) = (L::from_f64(a as f64), L::from_f64(-2.0 - a as f64));
+        self.first.set(self.count, L::select(touches, there, not));
+        self.second.set(self.count, L::from_f64(b as f64));
         self.count += 1;
     }
 
@@ -121,25 +129,27 @@ impl<'a, L: Lane> Pairs<'a, L> {
     #[inline(always)]
     pub fn end(&self, capacity: usize) {
         for c in self.count..capacity {
-            self.pairs.set(c, L::from_f64(-1.0));
+            self.first.set(c, L::from_f64(-1.0));
+            self.second.set(c, L::from_f64(-1.0));
         }
     }
 
-    /// The pair of a place.
+    /// The shapes of a place.
     #[inline(always)]
-    pub fn pair(&self, place: usize) -> usize {
-        let number = self.pairs.get(place).value_in(0);
-        (if number < 0.0 { -2.0 - number } else { number }) as usize
+    pub fn shapes(&self, place: usize) -> [usize; 2] {
+        let number = self.first.get(place).value_in(0);
+        let first = if number < 0.0 { -2.0 - number } else { number };
+        [first as usize, self.second.get(place).value_in(0) as usize]
     }
 
     /// Has a world a contact there?
     pub fn touches_in(&self, place: usize, lane: usize) -> bool {
-        self.pairs.get(place).value_in(lane) >= 0.0
+        self.first.get(place).value_in(lane) >= 0.0
     }
 
     /// The worlds that have a contact there.
     #[inline(always)]
     pub fn touches(&self, place: usize) -> L::Mask {
-        L::from_f64(0.0).le(self.pairs.get(place))
+        L::from_f64(0.0).le(self.first.get(place))
     }
 }

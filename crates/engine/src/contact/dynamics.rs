@@ -13,10 +13,12 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
 
+use super::alone::Alone;
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
-use super::islands::{Islands, Trees};
-use super::rows::{self, SIGNS, Side, Sides};
+use super::islands::{Islands, Room, Trees};
+use super::pattern::Pattern;
+use super::rows::{self, OnSide, SIGNS, Side, Sides};
 use super::solver::Solver;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::kinematics::{origin, zero};
@@ -39,6 +41,8 @@ pub(crate) struct Settings {
     pub h: f64,
     /// Which part of a gap, or of a penetration, a step may close.
     pub stabilisation: f64,
+    /// Islands with more contacts than this are sparse, and worlds run alone.
+    pub dense: Option<usize>,
 }
 
 /// Shapes that are deep in each other come apart no faster than that [m/s].
@@ -49,12 +53,16 @@ pub(crate) struct ContactDynamics {
     pub(super) parts: Vec<Part>,
     /// Where the memory of each robot begins, and where that of contacts does.
     pub(super) starts: Vec<usize>,
-    /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
-    pub(super) pairs: Vec<(Sides, f64)>,
+    /// Of shapes: what they are fixed to.
+    pub(super) shapes: Vec<OnSide>,
     /// Of every node: the root that it hangs from.
     pub(super) roots: Vec<Vec<usize>>,
     pub(super) trees: Trees,
+    /// Whose columns of A go one after the other in the pullback of sweeps: of trees, or where worlds run in lanes of whole
+    /// robots, because there the order of sums must not depend on the contacts of other worlds.
+    pub(super) columns: Trees,
     pub(super) contacts: Contacts,
+    pub(super) room: Room,
     pub(super) settings: Settings,
     pub(super) out: Outcome,
     /// The most degrees of freedom on a way.
@@ -92,7 +100,7 @@ impl ContactDynamics {
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         parts: Vec<Part>,
-        pairs: Vec<(Sides, f64)>,
+        shapes: Vec<OnSide>,
         contacts: Contacts,
         settings: Settings,
     ) -> Outcome {
@@ -100,7 +108,7 @@ impl ContactDynamics {
         for part in &parts {
             starts.push(starts[starts.len() - 1] + Kept::<f64>::numbers(&part.tree, false));
         }
-        let sides = pairs.iter().flat_map(|(sides, _)| sides.iter().flatten());
+        let sides = shapes.iter().filter_map(|shape| shape.side);
         let way = sides.map(|side| parts[side.robot].tree.way(side.node).len()).max().unwrap_or(0);
         let found = Found::<f64>::numbers(contacts.capacity, way);
         let memory = p.memory(&name("contact, kept"), starts[parts.len()] + found);
@@ -116,19 +124,25 @@ impl ContactDynamics {
         let roots = |part: &Part| (0..part.tree.nodes.len()).map(|n| part.tree.root(n)).collect();
         let roots: Vec<Vec<usize>> = parts.iter().map(roots).collect();
         let trees = Trees::new(&roots);
+        let columns = if settings.dense.is_some() { Trees::new(&roots) } else { Trees::of_robots(&roots) };
         let operation = ContactDynamics {
             parts,
             starts,
-            pairs,
+            shapes,
             roots,
             trees,
+            columns,
             contacts,
+            room: Room::new(contacts.capacity, settings.dense),
             settings,
             out: out.clone(),
             way,
             memory,
         };
-        p.operation(operation);
+        match settings.dense {
+            Some(_) => p.operation(Alone(operation)),
+            None => p.operation(operation),
+        }
         out
     }
 
@@ -157,10 +171,20 @@ impl ContactDynamics {
         &memory[start..start + tree.dofs.len()]
     }
 
-    /// What contact `k` is fixed to, and its compliance.
+    /// What contact `k` is fixed to.
     #[inline(always)]
-    pub(super) fn sides(&self, islands: &Islands<'_>, k: usize) -> &(Sides, f64) {
-        &self.pairs[islands.pair(k)]
+    pub(super) fn sides(&self, islands: &Islands<'_>, k: usize) -> Sides {
+        islands.sides(k, &self.shapes)
+    }
+
+    /// Contacts in the order of their islands; none if there is no room for their equations.
+    #[inline(always)]
+    pub(super) fn islands<'a, L: Lane>(
+        &self,
+        pairs: &Pairs<'_, L>,
+        scratch: &mut &'a mut [L],
+    ) -> Option<Islands<'a>> {
+        Islands::find(&self.trees, &self.shapes, &self.room, pairs, scratch)
     }
 
     /// Frames, arms, rows and free velocities of all contacts.
@@ -189,7 +213,7 @@ impl ContactDynamics {
             let (l, _) = kept.branches();
             for i in 0..touches {
                 let (k, s) = islands.touch(r, i);
-                let Some(side) = self.sides(islands, k).0[s] else { continue };
+                let Some(side) = self.sides(islands, k)[s] else { continue };
                 let root = self.roots[r][side.node];
                 let from = origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
                 let arm = points.get(islands.place(k)) - from;
@@ -222,42 +246,60 @@ impl ContactDynamics {
         y: [&[Vec3<L>]; 2],
         equations: &mut Equations<'_, L>,
     ) {
-        let mu = world.values(self.contacts.mu);
-        let mut start = 0;
         for i in 0..islands.count() {
-            let contacts = islands.island(i);
-            let (first, n) = (contacts.start, contacts.len());
-            let a = &mut equations.a[start..start + n * n];
-            start += n * n;
-            for c in 0..n {
-                let (sides, soft) = self.sides(islands, first + c);
-                for d in 0..c + 1 {
-                    let others = &self.sides(islands, first + d).0;
-                    let mut block: Mat3<L> = zero();
-                    for s in 0..2 {
-                        for t in 0..2 {
-                            let (Some(side), Some(other)) = (sides[s], others[t]) else { continue };
-                            if side.robot != other.robot {
-                                continue;
-                            }
-                            let inverse = self.inverse(side.robot, robots);
-                            let (this, that) =
-                                (self.row(side, y[s], first + c), self.row(other, y[t], first + d));
-                            block = rows::meet(this, that, inverse, block);
-                        }
-                    }
-                    a[d * n + c] = transpose(block);
-                    a[c * n + d] = block;
-                }
-                let along = L::from_f64(soft * self.softness::<L>());
-                let block = a[c * n + c] + diagonal(vec3(L::from_f64(*soft), along, along));
-                a[c * n + c] = block;
-                // No weight: a contact that is not there is open.
-                let there = pairs.touches(islands.place(first + c));
-                let rho = L::select(there, L::from_f64(3.0) / trace(block), L::from_f64(0.0));
-                equations.rho[first + c] = rho;
-                equations.mu[first + c] = mu.get(islands.place(first + c));
+            if islands.is_dense(i) {
+                self.couple_island(world, (pairs, islands), (i, islands.dense(i)), robots, y, equations);
+            } else if const { L::WIDTH == 1 } {
+                self.couple_island(world, (pairs, islands), (i, islands.sparse(i)), robots, y, equations);
             }
+        }
+    }
+
+    /// The same of one island, with the blocks that its pattern has.
+    #[inline(always)]
+    fn couple_island<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        (pairs, islands): (&Pairs<'_, L>, &Islands<'_>),
+        (island, pattern): (usize, impl Pattern),
+        robots: &[L],
+        y: [&[Vec3<L>]; 2],
+        equations: &mut Equations<'_, L>,
+    ) {
+        let mu = world.values(self.contacts.mu);
+        let first = islands.island(island).start;
+        let a = &mut equations.a[islands.blocks(island)];
+        for c in 0..pattern.len() {
+            let sides = self.sides(islands, first + c);
+            let own = pattern.diagonal(c);
+            for entry in pattern.row(c).start..own + 1 {
+                let d = pattern.column(c, entry);
+                let others = self.sides(islands, first + d);
+                let mut block: Mat3<L> = zero();
+                for s in 0..2 {
+                    for t in 0..2 {
+                        let (Some(side), Some(other)) = (sides[s], others[t]) else { continue };
+                        if side.robot != other.robot {
+                            continue;
+                        }
+                        let inverse = self.inverse(side.robot, robots);
+                        let (this, that) =
+                            (self.row(side, y[s], first + c), self.row(other, y[t], first + d));
+                        block = rows::meet(this, that, inverse, block);
+                    }
+                }
+                a[pattern.entry(d, c)] = transpose(block);
+                a[entry] = block;
+            }
+            let soft = islands.softness(first + c, &self.shapes);
+            let along = L::from_f64(soft * self.softness::<L>());
+            let block = a[own] + diagonal(vec3(L::from_f64(soft), along, along));
+            a[own] = block;
+            // No weight: a contact that is not there is open.
+            let there = pairs.touches(islands.place(first + c));
+            let rho = L::select(there, L::from_f64(3.0) / trace(block), L::from_f64(0.0));
+            equations.rho[first + c] = rho;
+            equations.mu[first + c] = mu.get(islands.place(first + c));
         }
     }
 
@@ -316,9 +358,8 @@ impl Operation for ContactDynamics {
             let carried = nodes * (Motion::<f64>::LEN + Force::<f64>::LEN);
             forward_scratch(&part.tree).max(sums + carried) + 2 * part.tree.dofs.len()
         };
-        let capacity = self.contacts.capacity;
-        let islands = Islands::numbers(capacity, self.parts.len(), self.trees.count);
-        let equations = Equations::<f64>::numbers(capacity);
+        let islands = Islands::numbers(&self.room, self.parts.len(), self.trees.count);
+        let equations = Equations::<f64>::numbers(&self.room);
         self.parts.iter().map(of).max().unwrap_or(0) + islands + equations + self.pull_scratch()
     }
 
@@ -333,9 +374,9 @@ impl Operation for ContactDynamics {
         }
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
-        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let Some(islands) = self.islands(&pairs, &mut scratch) else { return self.no_room(world) };
         let mut found = Found::carve(capacity, self.way, memory);
-        let mut equations = Equations::carve(capacity, &mut scratch);
+        let mut equations = Equations::carve(&self.room, &mut scratch);
         self.find(world, &islands, robots, &mut found, scratch);
         let values = self.contacts.values(world);
         let n = islands.contacts();
@@ -364,7 +405,7 @@ impl Operation for ContactDynamics {
             if islands.touches(r) > 0 {
                 let change = &mut scratch[..part.tree.dofs.len()];
                 change.fill(L::from_f64(0.0));
-                self.collect(&islands, r, y, (found.impulses, per_step), change);
+                self.collect(&islands, r, y, ([&*found.impulses; 2], per_step), change);
                 let (l, inverse) = kept.branches();
                 factor::solve_down(&part.tree, l, inverse, change);
                 for (a, change) in kept.acceleration.iter_mut().zip(&*change) {
@@ -385,21 +426,33 @@ impl Operation for ContactDynamics {
 }
 
 impl ContactDynamics {
-    /// Adds a factor times Yᵀ p for the degrees of freedom of a robot.
+    /// No numbers, and a residual without an end: that is how a step knows why.
+    #[inline(always)]
+    fn no_room<L: Lane>(&self, world: &World<'_, L>) {
+        world.values(self.out.residual).set(0, L::from_f64(f64::INFINITY));
+        for (r, part) in self.parts.iter().enumerate() {
+            let out = world.values(self.out.accelerations[r]);
+            for dof in &part.tree.dofs {
+                out.set(dof.v as usize, L::from_f64(f64::NAN));
+            }
+        }
+    }
+
+    /// Adds a factor times Yᵀ p for the degrees of freedom of a robot, with p for both sides.
     #[inline(always)]
     pub(super) fn collect<L: Lane>(
         &self,
         islands: &Islands<'_>,
         robot: usize,
         y: [&[Vec3<L>]; 2],
-        (p, factor): (&[Vec3<L>], L),
+        (p, factor): ([&[Vec3<L>]; 2], L),
         out: &mut [L],
     ) {
         for i in 0..islands.touches(robot) {
             let (k, s) = islands.touch(robot, i);
-            let Some(side) = self.sides(islands, k).0[s] else { continue };
+            let Some(side) = self.sides(islands, k)[s] else { continue };
             let (way, y) = self.row(side, y[s], k);
-            let p = p[k] * factor;
+            let p = p[s][k] * factor;
             for (&i, y) in way.iter().zip(y) {
                 out[i as usize] = out[i as usize] + dot(*y, p);
             }

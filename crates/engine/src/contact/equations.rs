@@ -3,7 +3,8 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, carve};
 
-use super::islands::Islands;
+use super::islands::{Islands, Room};
+use super::krylov::{Krylov, VECTORS};
 use super::solver::{Problems, Work};
 
 /// What the forward pass leaves of contacts.
@@ -46,23 +47,26 @@ pub(crate) struct Equations<'a, L: Lane> {
 }
 
 impl<'a, L: Lane> Equations<'a, L> {
-    pub fn numbers(capacity: usize) -> usize {
-        let matrices = 2 * capacity * capacity + 2 * capacity;
-        matrices * Mat3::<f64>::LEN + capacity * (2 + 2 * Vec3::<f64>::LEN)
+    pub fn numbers(room: &Room) -> usize {
+        let matrices = 2 * room.blocks + 2 * room.contacts;
+        let vectors = 2 * room.contacts + VECTORS * iterated(room);
+        matrices * Mat3::<f64>::LEN + 2 * room.contacts + vectors * Vec3::<f64>::LEN
     }
 
     #[inline(always)]
-    pub fn carve(capacity: usize, scratch: &mut &'a mut [L]) -> Self {
+    pub fn carve(room: &Room, scratch: &mut &'a mut [L]) -> Self {
+        let capacity = room.contacts;
         Equations {
-            a: carve::<Mat3, L>(scratch, capacity * capacity),
+            a: carve::<Mat3, L>(scratch, room.blocks),
             mu: carve::<f64, L>(scratch, capacity),
             rho: carve::<f64, L>(scratch, capacity),
             work: Work {
-                matrix: carve::<Mat3, L>(scratch, capacity * capacity),
+                matrix: carve::<Mat3, L>(scratch, room.blocks),
                 by_p: carve::<Mat3, L>(scratch, capacity),
                 by_w: carve::<Mat3, L>(scratch, capacity),
                 step: carve::<Vec3, L>(scratch, capacity),
                 best: carve::<Vec3, L>(scratch, capacity),
+                krylov: Krylov { vectors: [(); VECTORS].map(|()| carve::<Vec3, L>(scratch, iterated(room))) },
             },
         }
     }
@@ -72,4 +76,9 @@ impl<'a, L: Lane> Equations<'a, L> {
     pub fn problems(self, islands: &'a Islands<'a>, free: &'a [Vec3<L>]) -> (Problems<'a, L>, Work<'a, L>) {
         (Problems { islands, a: self.a, b: free, mu: self.mu, rho: self.rho }, self.work)
     }
+}
+
+/// How many contacts may be in islands whose equations are solved by iterations.
+fn iterated(room: &Room) -> usize {
+    if room.is_sparse() { room.contacts } else { 0 }
 }

@@ -6,13 +6,14 @@
 use pullback_kernel::program::{Lane, carve_indices};
 
 use super::contacts::Pairs;
-use super::rows::{Side, Sides};
+use super::pattern::{Dense, Sparse};
+use super::rows::{OnSide, Side, Sides};
 
 /// The order of contacts in one step.
 pub(crate) struct Islands<'a> {
-    /// The place of each contact among the program's contacts, and its pair of shapes.
+    /// The place of each contact among the program's contacts, and its two shapes.
     order: &'a mut [u32],
-    pairs: &'a mut [u32],
+    shapes: &'a mut [u32],
     /// Where islands begin, and where the last one ends.
     starts: &'a mut [u32],
     count: usize,
@@ -20,6 +21,48 @@ pub(crate) struct Islands<'a> {
     robots: &'a mut [u32],
     /// Contact and side, as 2 contact + side.
     touching: &'a mut [u32],
+    /// Where the blocks of matrices of each island begin, and where those of the last end.
+    blocks: &'a mut [u32],
+    /// Islands with more contacts than this are sparse.
+    dense: usize,
+    /// Of contacts of sparse islands: where their entries begin, counted from the first block of the island, and which is
+    /// theirs with themselves; each island has one start more than contacts.
+    entries: &'a mut [u32],
+    diagonals: &'a mut [u32],
+    /// Of all blocks of sparse islands: the column.
+    columns: &'a mut [u32],
+}
+
+/// How much room there is for contacts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub contacts: usize,
+    /// Blocks of a matrix of all contacts.
+    pub blocks: usize,
+    /// Islands with more contacts than this are sparse.
+    pub dense: usize,
+}
+
+/// How many blocks of a sparse matrix a contact may have, all contacts together: the mean. A box on a box has four contacts,
+/// and feels those of some boxes around both.
+const BLOCKS_OF_A_CONTACT: usize = 64;
+
+impl Room {
+    /// For so many contacts, in islands that are dense up to a size; without one, all are.
+    pub fn new(contacts: usize, dense: Option<usize>) -> Room {
+        match dense {
+            None => Room { contacts, blocks: contacts * contacts, dense: usize::MAX },
+            Some(dense) => {
+                let each = BLOCKS_OF_A_CONTACT.max(dense).min(contacts);
+                Room { contacts, blocks: contacts * each, dense }
+            }
+        }
+    }
+
+    /// May there be sparse islands?
+    pub fn is_sparse(&self) -> bool {
+        self.dense != usize::MAX
+    }
 }
 
 /// Trees: robots and their roots.
@@ -52,49 +95,123 @@ impl Trees {
         Trees { of, count }
     }
 
+    /// Whole robots instead of trees.
+    pub fn of_robots(roots: &[Vec<usize>]) -> Trees {
+        let of = roots.iter().enumerate().map(|(r, nodes)| vec![r as u32; nodes.len()]).collect();
+        Trees { of, count: roots.len() }
+    }
+
+    /// The trees of a robot.
     #[inline(always)]
-    fn tree(&self, side: Side) -> u32 {
+    pub fn of_robot(&self, robot: usize) -> std::ops::Range<usize> {
+        match self.of[robot].as_slice() {
+            [] => 0..0,
+            nodes => nodes[0] as usize..nodes[nodes.len() - 1] as usize + 1,
+        }
+    }
+
+    #[inline(always)]
+    pub fn tree(&self, side: Side) -> u32 {
         self.of[side.robot][side.node]
+    }
+}
+
+/// The contacts of each tree, in order, and each once.
+pub(crate) struct Lists<'a> {
+    starts: &'a [u32],
+    contacts: &'a [u32],
+}
+
+impl<'a> Lists<'a> {
+    /// How many numbers it takes.
+    pub fn numbers(trees: usize, contacts: usize) -> usize {
+        trees + 2 + 2 * contacts
+    }
+
+    /// Those of a tree.
+    #[inline(always)]
+    pub fn of(&self, tree: usize) -> &'a [u32] {
+        &self.contacts[self.starts[tree] as usize..self.starts[tree + 1] as usize]
+    }
+
+    #[inline(always)]
+    fn of_any(&self, tree: Option<u32>) -> &'a [u32] {
+        match tree {
+            Some(tree) => self.of(tree as usize),
+            None => &[],
+        }
+    }
+
+    /// How long the longest of some is.
+    #[inline(always)]
+    pub fn longest(&self, trees: std::ops::Range<usize>) -> usize {
+        let mut longest = 0;
+        for tree in trees {
+            longest = longest.max(self.of(tree).len());
+        }
+        longest
     }
 }
 
 impl<'a> Islands<'a> {
     /// How many numbers it takes.
-    pub fn numbers(capacity: usize, robots: usize, trees: usize) -> usize {
-        7 * capacity + robots + 2 + 2 * trees
+    pub fn numbers(room: &Room, robots: usize, trees: usize) -> usize {
+        let own = 3 * room.contacts + room.blocks + Lists::numbers(trees, room.contacts);
+        let sparse = if room.is_sparse() { own } else { 0 };
+        11 * room.contacts + robots + 8 + 2 * trees + sparse
     }
 
-    /// Finds them.
+    /// Finds them; none if there is no room for their matrices.
     #[inline(always)]
     pub fn find<L: Lane>(
         trees: &Trees,
-        sides: &[(Sides, f64)],
+        sides: &[OnSide],
+        room: &Room,
         pairs: &Pairs<'_, L>,
         memory: &mut &'a mut [L],
-    ) -> Islands<'a> {
+    ) -> Option<Islands<'a>> {
         let (n, robots) = (pairs.count, trees.of.len());
         let mut islands = Islands {
             order: carve_indices(memory, n),
-            pairs: carve_indices(memory, n),
+            shapes: carve_indices(memory, 2 * n),
             starts: carve_indices(memory, n + 1),
             count: 0,
             robots: carve_indices(memory, robots + 1),
             touching: carve_indices(memory, 2 * n),
+            blocks: carve_indices(memory, n + 1),
+            dense: room.dense,
+            entries: &mut [],
+            diagonals: &mut [],
+            columns: &mut [],
         };
-        let of_place = carve_indices(memory, n);
-        for (c, pair) in of_place.iter_mut().enumerate() {
-            *pair = pairs.pair(c) as u32;
+        let of_place = carve_indices(memory, 2 * n);
+        for (c, shapes) in of_place.chunks_exact_mut(2).enumerate() {
+            let [a, b] = pairs.shapes(c);
+            (shapes[0], shapes[1]) = (a as u32, b as u32);
         }
         if trees.count == 1 {
             islands.one();
         } else {
             islands.join(trees, sides, of_place, memory);
         }
-        for (pair, place) in islands.pairs.iter_mut().zip(&*islands.order) {
-            *pair = of_place[*place as usize];
+        for (shapes, place) in islands.shapes.chunks_exact_mut(2).zip(&*islands.order) {
+            let place = *place as usize;
+            shapes.copy_from_slice(&of_place[2 * place..2 * place + 2]);
         }
         islands.by_robot(sides);
-        islands
+        if const { L::WIDTH == 1 } && room.is_sparse() {
+            islands.entries = carve_indices(memory, 2 * n);
+            islands.diagonals = carve_indices(memory, n);
+            islands.columns = carve_indices(memory, room.blocks);
+            islands.by_tree(trees, sides, memory).then_some(islands)
+        } else {
+            islands.blocks[0] = 0;
+            for i in 0..islands.count {
+                let n = islands.island(i).len() as u32;
+                islands.blocks[i + 1] = islands.blocks[i] + n * n;
+            }
+            Some(islands)
+        }
     }
 
     /// There is one tree.
@@ -112,29 +229,23 @@ impl<'a> Islands<'a> {
 
     /// Trees that touch are one island.
     #[inline(always)]
-    fn join<L: Lane>(
-        &mut self,
-        trees: &Trees,
-        sides: &[(Sides, f64)],
-        of_place: &[u32],
-        memory: &mut &'a mut [L],
-    ) {
+    fn join<L: Lane>(&mut self, trees: &Trees, sides: &[OnSide], of_place: &[u32], memory: &mut &'a mut [L]) {
         let (above, label) = (carve_indices(memory, trees.count), carve_indices(memory, trees.count));
-        let island = carve_indices(memory, of_place.len());
+        let island = carve_indices(memory, of_place.len() / 2);
         for (i, tree) in above.iter_mut().enumerate() {
             *tree = i as u32;
         }
-        for &pair in of_place {
-            if let [Some(a), Some(b)] = sides[pair as usize].0 {
+        for shapes in of_place.chunks_exact(2) {
+            if let [Some(a), Some(b)] = both(sides, shapes) {
                 let (a, b) = (top(above, trees.tree(a)), top(above, trees.tree(b)));
                 above[a.max(b) as usize] = a.min(b);
             }
         }
         label.fill(u32::MAX);
         self.starts.fill(0);
-        for (island, &pair) in island.iter_mut().zip(of_place) {
+        for (island, shapes) in island.iter_mut().zip(of_place.chunks_exact(2)) {
             // One side moves, or they would not be a pair.
-            let [a, b] = sides[pair as usize].0;
+            let [a, b] = both(sides, shapes);
             let tree = a.or(b).map_or(0, |side| top(above, trees.tree(side)) as usize);
             if label[tree] == u32::MAX {
                 label[tree] = self.count as u32;
@@ -159,18 +270,18 @@ impl<'a> Islands<'a> {
     }
 
     #[inline(always)]
-    fn by_robot(&mut self, sides: &[(Sides, f64)]) {
+    fn by_robot(&mut self, sides: &[OnSide]) {
         self.robots.fill(0);
-        for &pair in &*self.pairs {
-            for side in sides[pair as usize].0.iter().flatten() {
+        for shapes in self.shapes.chunks_exact(2) {
+            for side in both(sides, shapes).iter().flatten() {
                 self.robots[side.robot + 1] += 1;
             }
         }
         for r in 1..self.robots.len() {
             self.robots[r] += self.robots[r - 1];
         }
-        for (k, &pair) in self.pairs.iter().enumerate() {
-            for (s, side) in sides[pair as usize].0.iter().enumerate() {
+        for (k, shapes) in self.shapes.chunks_exact(2).enumerate() {
+            for (s, side) in both(sides, shapes).iter().enumerate() {
                 let Some(side) = side else { continue };
                 let next = &mut self.robots[side.robot];
                 self.touching[*next as usize] = (2 * k + s) as u32;
@@ -181,6 +292,103 @@ impl<'a> Islands<'a> {
             self.robots[r] = self.robots[r - 1];
         }
         self.robots[0] = 0;
+    }
+
+    /// Which contacts of sparse islands feel each other, and where the blocks of all islands are; false if there is no room
+    /// for them.
+    #[inline(always)]
+    fn by_tree<L: Lane>(&mut self, trees: &Trees, sides: &[OnSide], memory: &mut &'a mut [L]) -> bool {
+        let lists = self.lists(trees, sides, memory);
+        let mut used = 0;
+        for i in 0..self.count {
+            self.blocks[i] = used as u32;
+            let island = self.island(i);
+            let n = island.len();
+            if n <= self.dense {
+                used += n * n;
+                continue;
+            }
+            let first = used;
+            for (row, k) in island.clone().enumerate() {
+                self.entries[island.start + i + row] = (used - first) as u32;
+                let [one, other] = of_trees(trees, sides, &self.shapes[2 * k..2 * k + 2]);
+                let (mut one, mut other) = (lists.of_any(one), lists.of_any(other));
+                // Both lists go up; what is in both is one column.
+                while let Some(&next) = one.first().into_iter().chain(other.first()).min() {
+                    if used >= self.columns.len() {
+                        return false;
+                    }
+                    one = if one.first() == Some(&next) { &one[1..] } else { one };
+                    other = if other.first() == Some(&next) { &other[1..] } else { other };
+                    if next as usize == k {
+                        self.diagonals[k] = (used - first) as u32;
+                    }
+                    self.columns[used] = next - island.start as u32;
+                    used += 1;
+                }
+            }
+            self.entries[island.start + i + n] = (used - first) as u32;
+        }
+        self.blocks[self.count] = used as u32;
+        used <= self.columns.len()
+    }
+
+    /// The contacts of each tree.
+    #[inline(always)]
+    pub fn lists<L: Lane>(&self, trees: &Trees, sides: &[OnSide], memory: &mut &'a mut [L]) -> Lists<'a> {
+        let starts = carve_indices(memory, trees.count + 1);
+        let contacts = carve_indices(memory, self.shapes.len());
+        starts.fill(0);
+        for shapes in self.shapes.chunks_exact(2) {
+            for tree in of_trees(trees, sides, shapes).into_iter().flatten() {
+                starts[tree as usize + 1] += 1;
+            }
+        }
+        for t in 0..trees.count {
+            starts[t + 1] += starts[t];
+        }
+        for (k, shapes) in self.shapes.chunks_exact(2).enumerate() {
+            for tree in of_trees(trees, sides, shapes).into_iter().flatten() {
+                let next = &mut starts[tree as usize];
+                contacts[*next as usize] = k as u32;
+                *next += 1;
+            }
+        }
+        // Each start has become the next one's.
+        for t in (0..trees.count).rev() {
+            starts[t + 1] = starts[t];
+        }
+        starts[0] = 0;
+        Lists { starts, contacts }
+    }
+
+    /// Where the blocks of an island's matrix are.
+    #[inline(always)]
+    pub fn blocks(&self, i: usize) -> std::ops::Range<usize> {
+        self.blocks[i] as usize..self.blocks[i + 1] as usize
+    }
+
+    /// Is its matrix dense?
+    #[inline(always)]
+    pub fn is_dense(&self, i: usize) -> bool {
+        self.island(i).len() <= self.dense
+    }
+
+    /// The pattern of a dense island.
+    #[inline(always)]
+    pub fn dense(&self, i: usize) -> Dense {
+        Dense { n: self.island(i).len() }
+    }
+
+    /// The pattern of a sparse island.
+    #[inline(always)]
+    pub fn sparse(&self, i: usize) -> Sparse<'_> {
+        let island = self.island(i);
+        Sparse {
+            starts: &self.entries[island.start + i..island.end + i + 1],
+            diagonals: &self.diagonals[island.clone()],
+            columns: &self.columns[self.blocks(i)],
+        }
     }
 
     /// How many contacts.
@@ -195,10 +403,16 @@ impl<'a> Islands<'a> {
         self.order[k] as usize
     }
 
-    /// The pair of shapes of contact `k`.
+    /// What contact `k` is between.
     #[inline(always)]
-    pub fn pair(&self, k: usize) -> usize {
-        self.pairs[k] as usize
+    pub fn sides(&self, k: usize, sides: &[OnSide]) -> Sides {
+        both(sides, &self.shapes[2 * k..2 * k + 2])
+    }
+
+    /// The compliance of contact `k` [1/kg].
+    #[inline(always)]
+    pub fn softness(&self, k: usize, sides: &[OnSide]) -> f64 {
+        sides[self.shapes[2 * k] as usize].softness + sides[self.shapes[2 * k + 1] as usize].softness
     }
 
     /// How many islands.
@@ -213,15 +427,10 @@ impl<'a> Islands<'a> {
         self.starts[i] as usize..self.starts[i + 1] as usize
     }
 
-    /// The island of contact `k`, and where its matrices begin.
+    /// The island of contact `k`.
     #[inline(always)]
-    pub fn around(&self, k: usize) -> (std::ops::Range<usize>, usize) {
-        let (mut i, mut start) = (0, 0);
-        while self.island(i).end <= k {
-            start += self.island(i).len() * self.island(i).len();
-            i += 1;
-        }
-        (self.island(i), start)
+    pub fn around(&self, k: usize) -> usize {
+        self.starts[1..self.count].partition_point(|&start| start as usize <= k)
     }
 
     /// How many contacts a robot has, counting both sides.
@@ -236,6 +445,20 @@ impl<'a> Islands<'a> {
         let both = self.touching[self.robots[robot] as usize + i] as usize;
         (both / 2, both % 2)
     }
+}
+
+/// What two shapes are fixed to.
+#[inline(always)]
+fn both(sides: &[OnSide], shapes: &[u32]) -> Sides {
+    [sides[shapes[0] as usize].side, sides[shapes[1] as usize].side]
+}
+
+/// The trees that two shapes are on, each once.
+#[inline(always)]
+fn of_trees(trees: &Trees, sides: &[OnSide], shapes: &[u32]) -> [Option<u32>; 2] {
+    let [a, b] = both(sides, shapes);
+    let (a, b) = (a.map(|side| trees.tree(side)), b.map(|side| trees.tree(side)));
+    [a, if a == b { None } else { b }]
 }
 
 /// The first tree of those that hang together.

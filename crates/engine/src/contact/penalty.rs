@@ -6,11 +6,14 @@
 //! - -min(μ f, kf |s|) s/|s| with s = v - (n·v) n: sticking like a damper up to Coulomb's limit.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
+use super::alone::Alone;
 use super::contacts::Contacts;
+use super::meetings::Near;
 use super::place::At;
 use super::touchable::{Given, Mixed, Pinned, Surface, Touchable};
 use crate::articulated::bodies::Moving;
@@ -65,8 +68,9 @@ struct On {
 /// Forces of all contacts, as pushes on bodies.
 pub(crate) struct Penalty {
     contacts: Contacts,
-    /// Of pairs: both sides, unless they stand still, and the surface.
-    pairs: Vec<([Option<On>; 2], usize)>,
+    model: Arc<Touchable>,
+    /// Of shapes: what they push, unless it stands still.
+    shapes: Vec<Option<On>>,
     surfaces: Vec<Surface<At>>,
     robots: Vec<Pushed>,
 }
@@ -80,7 +84,7 @@ impl Penalty {
     pub fn add(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
-        (model, given, contacts): (&Touchable, Given, Contacts),
+        (model, given, contacts): (&Arc<Touchable>, Given, Contacts),
         in_node: &[Buffer<Pose>],
         robots: Vec<(Vec<Option<usize>>, Option<Pushes>)>,
     ) -> Vec<Option<Pushes>> {
@@ -88,8 +92,7 @@ impl Penalty {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => Some((robot, body)),
         };
-        let touched: HashSet<(usize, usize)> =
-            model.pairs.iter().flat_map(|near| near.shapes).filter_map(body).collect();
+        let touched: HashSet<(usize, usize)> = (0..model.shapes.len()).filter_map(body).collect();
         let mut places = HashMap::new();
         let (mut pushed, mut out) = (Vec::new(), Vec::new());
         for (r, (nodes, before)) in robots.into_iter().enumerate() {
@@ -116,15 +119,20 @@ impl Penalty {
             out.push(Some(Pushes { on, force, torque, in_node: in_node[r] }));
         }
         let side = |shape: usize| body(shape).and_then(|at| places.get(&at).copied());
-        let pairs = model.pairs.iter().map(|near| (near.shapes.map(side), near.surface)).collect();
-        p.operation(Penalty { contacts, pairs, surfaces: given.surfaces, robots: pushed });
+        let shapes = (0..model.shapes.len()).map(side).collect();
+        let (alone, model) = (model.alone, model.clone());
+        let penalty = Penalty { contacts, model, shapes, surfaces: given.surfaces, robots: pushed };
+        match alone {
+            true => p.operation(Alone(penalty)),
+            false => p.operation(penalty),
+        }
         out
     }
 
     /// Stiffness, damping and friction slope of a pair.
     #[inline(always)]
-    fn springs<L: Lane>(&self, world: &World<'_, L>, pair: usize) -> [L; 3] {
-        let [ke, kd, kf] = &self.surfaces[self.pairs[pair].1].springs;
+    fn springs<L: Lane>(&self, world: &World<'_, L>, near: &Near<'_>) -> [L; 3] {
+        let [ke, kd, kf] = &self.surfaces[near.surface].springs;
         [ke.mean(world), kd.mean(world), kf.mean(world)]
     }
 }
@@ -164,12 +172,12 @@ impl Operation for Penalty {
         }
         let (pairs, at) = (self.contacts.pairs(world), self.contacts.values(world));
         for c in 0..pairs.count {
-            let pair = pairs.pair(c);
-            let [ke, kd, kf] = self.springs(world, pair);
+            let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
+            let [ke, kd, kf] = self.springs(world, near);
             let on_second =
                 penalty(at.gap.get(c), at.normal.get(c), at.velocity.get(c), ke, kd, kf, at.mu.get(c));
-            for (side, sign) in self.pairs[pair].0.iter().zip(SIGNS) {
-                let Some(On { robot, body, place }) = *side else { continue };
+            for (shape, sign) in near.shapes.iter().zip(SIGNS) {
+                let Some(On { robot, body, place }) = self.shapes[*shape] else { continue };
                 let robot = &self.robots[robot];
                 let x = world.values(robot.bodies.poses).get(body).position;
                 let (force, torque) = at_origin(on_second * L::from_f64(sign), at.point.get(c), x);
@@ -191,14 +199,14 @@ impl Operation for Penalty {
         let pairs = self.contacts.pairs(world);
         let (at, bars) = (self.contacts.values(world), self.contacts.bars(world));
         for c in 0..pairs.count {
-            let pair = pairs.pair(c);
-            let [ke, kd, kf] = self.springs(world, pair);
+            let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
+            let [ke, kd, kf] = self.springs(world, near);
             let (gap, normal, velocity, mu) =
                 (at.gap.get(c), at.normal.get(c), at.velocity.get(c), at.mu.get(c));
             let on_second = penalty(gap, normal, velocity, ke, kd, kf, mu);
             let mut on_second_bar: Vec3<L> = zero();
-            for (side, sign) in self.pairs[pair].0.iter().zip(SIGNS) {
-                let Some(On { robot, body, place }) = *side else { continue };
+            for (shape, sign) in near.shapes.iter().zip(SIGNS) {
+                let Some(On { robot, body, place }) = self.shapes[*shape] else { continue };
                 let (robot, sign) = (&self.robots[robot], L::from_f64(sign));
                 let x = world.values(robot.bodies.poses).get(body).position;
                 let bar = (world.bars(robot.force).get(place), world.bars(robot.torque).get(place));
@@ -216,7 +224,7 @@ impl Operation for Penalty {
             bars.normal.add(c, normal_bar);
             bars.velocity.add(c, velocity_bar);
             bars.mu.add(c, mu_bar);
-            let springs = &self.surfaces[self.pairs[pair].1].springs;
+            let springs = &self.surfaces[near.surface].springs;
             for (spring, bar) in springs.iter().zip([ke_bar, kd_bar, kf_bar]) {
                 spring.pull_mean(world, bar);
             }

@@ -14,12 +14,12 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, World, carve};
 
-use super::blocks;
 use super::contacts::Pairs;
 use super::dynamics::{ContactDynamics, frame};
 use super::equations::{Equations, Found};
-use super::islands::Islands;
-use super::solver::newton_matrix;
+use super::islands::{Islands, Lists, Room};
+use super::pattern::Pattern;
+use super::solver::{Problem, Work};
 use super::sweeps::{Bars, History};
 use super::touching::Touching;
 use crate::articulated::forward_dynamics::Kept;
@@ -40,9 +40,11 @@ struct ContactBars<'a, L: Lane> {
 struct Left<'a, L: Lane> {
     /// S, island by island.
     s: &'a mut [Mat3<L>],
-    /// Weights of contacts: those of one column, one alone, and none.
-    column: &'a mut [Vec3<L>],
-    unit: &'a mut [Vec3<L>],
+    /// Which contacts have columns of their own, after the other: those of a tree. Columns of different trees go together.
+    lists: Lists<'a>,
+    /// Weights of both sides of contacts: those of a column of each list, one alone, and none.
+    column: [&'a mut [Vec3<L>]; 2],
+    unit: [&'a mut [Vec3<L>]; 2],
     none: &'a mut [Vec3<L>],
     /// Of degrees of freedom: z, u, and the sum of all z.
     z: &'a mut [L],
@@ -51,16 +53,22 @@ struct Left<'a, L: Lane> {
 }
 
 impl<'a, L: Lane> Left<'a, L> {
-    fn numbers(capacity: usize, dofs: usize) -> usize {
-        capacity * capacity * Mat3::<f64>::LEN + 3 * capacity * Vec3::<f64>::LEN + 3 * dofs
+    fn numbers(room: &Room, lists: usize, dofs: usize) -> usize {
+        let vectors = 5 * room.contacts;
+        room.blocks * Mat3::<f64>::LEN
+            + vectors * Vec3::<f64>::LEN
+            + Lists::numbers(lists, room.contacts)
+            + 3 * dofs
     }
 
     #[inline(always)]
-    fn carve(capacity: usize, dofs: usize, scratch: &mut &'a mut [L]) -> Self {
+    fn carve(room: &Room, lists: Lists<'a>, dofs: usize, scratch: &mut &'a mut [L]) -> Self {
+        let capacity = room.contacts;
         Left {
-            s: carve::<Mat3, L>(scratch, capacity * capacity),
-            column: carve::<Vec3, L>(scratch, capacity),
-            unit: carve::<Vec3, L>(scratch, capacity),
+            s: carve::<Mat3, L>(scratch, room.blocks),
+            lists,
+            column: [carve::<Vec3, L>(scratch, capacity), carve::<Vec3, L>(scratch, capacity)],
+            unit: [carve::<Vec3, L>(scratch, capacity), carve::<Vec3, L>(scratch, capacity)],
             none: carve::<Vec3, L>(scratch, capacity),
             z: carve::<f64, L>(scratch, dofs),
             u: carve::<f64, L>(scratch, dofs),
@@ -78,7 +86,7 @@ impl ContactDynamics {
         let sweeps = self.settings.solver.sweeps;
         let left = match self.settings.solver.reverse {
             true => {
-                Left::<f64>::numbers(capacity, self.most_dofs())
+                Left::<f64>::numbers(&self.room, self.columns.count, self.most_dofs())
                     + (sweeps + 2) * capacity * Vec3::<f64>::LEN
                     + sweeps
                     + capacity
@@ -100,10 +108,9 @@ impl ContactDynamics {
         let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
-        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
-        let islands = &islands;
+        let Some(islands) = &self.islands(&pairs, &mut scratch) else { return };
         let found = Found::carve(capacity, self.way, memory);
-        let mut equations = Equations::carve(capacity, &mut scratch);
+        let mut equations = Equations::carve(&self.room, &mut scratch);
         let mut bars = ContactBars {
             frames: carve::<Mat3, L>(&mut scratch, capacity),
             points: carve::<Vec3, L>(&mut scratch, capacity),
@@ -116,7 +123,8 @@ impl ContactDynamics {
         self.worth(world, islands, robots, &found, halves, bars.w);
         let mut left = None;
         if self.settings.solver.reverse {
-            let mut new = Left::carve(capacity, self.most_dofs(), &mut scratch);
+            let lists = islands.lists(&self.columns, &self.shapes, &mut scratch);
+            let mut new = Left::carve(&self.room, lists, self.most_dofs(), &mut scratch);
             self.pull_sweeps(world, islands, &found, equations, bars.w, &mut new, &mut *scratch);
             left = Some(new);
         } else {
@@ -128,7 +136,7 @@ impl ContactDynamics {
         for r in 0..self.parts.len() {
             let half = &mut halves[first..first + self.parts[r].tree.dofs.len()];
             first += half.len();
-            self.collect(islands, r, y, (bars.w, L::from_f64(self.settings.h)), half);
+            self.collect(islands, r, y, ([bars.w, bars.w], L::from_f64(self.settings.h)), half);
             let kept = self.kept(r, robots);
             self.pull_robot(
                 world,
@@ -180,34 +188,32 @@ impl ContactDynamics {
         let (x, bars) = (inputs.configuration(world), inputs.bars(world));
         self.rates(part, &x.v, kept.acceleration, v_next);
         let start = against_gravity(world.values(inputs.gravity).get(0));
-        let columns = if left.is_some() { 3 * islands.touches(r) } else { 0 };
+        let columns = 3 * left.as_ref().map_or(0, |left| left.lists.longest(self.columns.of_robot(r)));
         // λ first; then the columns, and last what their ID is with no acceleration.
         for job in 0..1 + columns + usize::from(columns > 0) {
             let mut pushed = None;
             let (w, a, rates): (&[L], &[L], &[L]);
-            let (impulses, w_bars): (&[Vec3<L>], &[Vec3<L>]);
+            let (impulses, w_bars): (&[Vec3<L>], [&[Vec3<L>]; 2]);
             match left.as_deref_mut() {
                 Some(left) if job > 0 => {
                     let last = job == columns + 1;
-                    if !self.column(at, (r, job - 1), (kept, found), left, last) {
-                        continue;
-                    }
+                    self.column(at, (r, job - 1), (kept, found), left, last);
                     (w, a, rates) = (&*left.z, &*left.u, &*left.u);
-                    (impulses, w_bars) = (&*left.none, &*left.unit);
+                    (impulses, w_bars) = (&*left.none, [&*left.unit[0], &*left.unit[1]]);
                 }
                 _ => {
                     if let Some(pushes) = &part.pushes {
                         pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
                     }
                     (w, a, rates) = (&*half, &*kept.acceleration, &*v_next);
-                    (impulses, w_bars) = (&*found.impulses, &*contact_bars.w);
+                    (impulses, w_bars) = (&*found.impulses, [&*contact_bars.w; 2]);
                 }
             }
             spread(tree, kept.kinematics.axes, rates, motions);
             let mut touching = Touching {
                 pushed,
                 robot: r,
-                sides: &self.pairs,
+                sides: &self.shapes,
                 islands,
                 per_step: L::from_f64(1.0 / self.settings.h),
                 frames: found.frames,
@@ -235,7 +241,7 @@ impl ContactDynamics {
         }
     }
 
-    /// Sets -z, u and the unit of column `job` of a robot, or at last the sum of all z; false if there is nothing to do.
+    /// Sets -z, u and the units of column `job` of each list of a robot, or at last the sum of all z.
     #[inline(always)]
     fn column<L: Lane>(
         &self,
@@ -244,46 +250,35 @@ impl ContactDynamics {
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
         left: &mut Left<'_, L>,
         last: bool,
-    ) -> bool {
+    ) {
         let zero = L::from_f64(0.0);
+        let none = vec3(zero, zero, zero);
         let dofs = self.parts[r].tree.dofs.len();
         let n = islands.contacts();
-        left.unit[..n].fill(vec3(zero, zero, zero));
+        left.unit[0][..n].fill(none);
+        left.unit[1][..n].fill(none);
         left.u[..dofs].fill(zero);
         if last {
             left.z[..dofs].copy_from_slice(&left.sum[..dofs]);
-            return true;
+            return;
         }
-        left.none[..n].fill(vec3(zero, zero, zero));
+        left.none[..n].fill(none);
         if job == 0 {
             left.sum[..dofs].fill(zero);
         }
-        let (k, side) = islands.touch(r, job / 3);
-        // A robot that touches itself has both sides.
-        if side == 1 && self.sides(islands, k).0[0].is_some_and(|first| first.robot == r) {
-            return false;
+        left.column[0][..n].fill(none);
+        left.column[1][..n].fill(none);
+        for list in self.columns.of_robot(r) {
+            self.column_of(list, (pairs, islands), (r, job), left);
         }
-        let axis = [
-            vec3(L::from_f64(1.0), zero, zero),
-            vec3(zero, L::from_f64(1.0), zero),
-            vec3(zero, zero, L::from_f64(1.0)),
-        ][job % 3];
-        let (range, mut start) = islands.around(k);
-        let m = range.len();
-        left.column[..n].fill(vec3(zero, zero, zero));
-        start += k - range.start;
-        for c in range {
-            left.column[c] = left.s[start] * axis;
-            start += m;
-        }
-        // Where it is not there, nothing of it is left.
-        let there = L::select(pairs.touches(islands.place(k)), L::from_f64(1.0), zero);
-        left.unit[k] = axis * there;
         let (y, one) = ([&*found.y[0], &*found.y[1]], L::from_f64(1.0));
+        let (unit, column) = ([&*left.unit[0], &*left.unit[1]], [&*left.column[0], &*left.column[1]]);
         left.z[..dofs].fill(zero);
-        self.collect(islands, r, y, (left.unit, one), &mut left.z[..dofs]);
-        self.collect(islands, r, y, (left.column, one), &mut left.u[..dofs]);
-        left.unit[k] = axis * (there * L::from_f64(2.0));
+        self.collect(islands, r, y, (unit, one), &mut left.z[..dofs]);
+        self.collect(islands, r, y, (column, one), &mut left.u[..dofs]);
+        for unit in left.unit.iter_mut().flat_map(|side| &mut side[..n]) {
+            *unit = *unit * L::from_f64(2.0);
+        }
         let (l, inverse) = kept.branches();
         factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.z[..dofs]);
         factor::solve_down(&self.parts[r].tree, l, inverse, &mut left.u[..dofs]);
@@ -291,7 +286,50 @@ impl ContactDynamics {
             left.sum[i] = left.sum[i] + left.z[i];
             left.z[i] = -left.z[i];
         }
-        true
+    }
+
+    /// Column `job` of one list: a direction of one of its contacts, and how the others of the list feel it.
+    #[inline(always)]
+    fn column_of<L: Lane>(
+        &self,
+        list: usize,
+        (pairs, islands): (&Pairs<'_, L>, &Islands<'_>),
+        (r, job): (usize, usize),
+        left: &mut Left<'_, L>,
+    ) {
+        let contacts = left.lists.of(list);
+        if job / 3 >= contacts.len() {
+            return;
+        }
+        let k = contacts[job / 3] as usize;
+        let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
+        let axis = [vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one)][job % 3];
+        let island = islands.around(k);
+        let (range, blocks) = (islands.island(island), islands.blocks(island));
+        // Where it is not there, nothing of it is left.
+        let there = L::select(pairs.touches(islands.place(k)), one, zero);
+        for &c in contacts {
+            let c = c as usize;
+            if !range.contains(&c) {
+                continue;
+            }
+            let (i, j) = (c - range.start, k - range.start);
+            let entry = match islands.is_dense(island) {
+                true => islands.dense(island).entry(i, j),
+                false => islands.sparse(island).entry(i, j),
+            };
+            let weight = left.s[blocks.start + entry] * axis;
+            let sides = self.sides(islands, c);
+            for s in 0..2 {
+                let Some(side) = sides[s] else { continue };
+                if side.robot == r && self.columns.tree(side) as usize == list {
+                    left.column[s][c] = weight;
+                    if c == k {
+                        left.unit[s][c] = axis * there;
+                    }
+                }
+            }
+        }
     }
 
     /// What changes of the impulses are worth: p_bar + J M⁻¹ a_bar / h; `halves` becomes L⁻ᵀ a_bar.
@@ -323,7 +361,7 @@ impl ContactDynamics {
             factor::solve_up(&part.tree, l, half);
             for i in 0..islands.touches(r) {
                 let (k, s) = islands.touch(r, i);
-                let Some(side) = self.sides(islands, k).0[s] else { continue };
+                let Some(side) = self.sides(islands, k)[s] else { continue };
                 let (way, y) = self.row(side, &*found.y[s], k);
                 for (&i, y) in way.iter().zip(y) {
                     worth[k] = worth[k] + *y * (half[i as usize] * inverse[i as usize] * per_step);
@@ -342,26 +380,43 @@ impl ContactDynamics {
         equations: Equations<'_, L>,
         w_bars: &mut [Vec3<L>],
     ) {
-        let (problems, work) = equations.problems(islands, found.free);
-        let mut start = 0;
+        let (problems, mut work) = equations.problems(islands, found.free);
+        let mut left: f64 = 0.0;
         for i in 0..islands.count() {
-            let (problem, contacts, matrices) = problems.island(i, &mut start);
-            let (p, first) = (&found.impulses[contacts.clone()], contacts.start);
-            for (i, k) in contacts.clone().enumerate() {
-                let law = self.settings.solver.law(&problem, i, p);
-                (work.by_p[k], work.by_w[k], work.best[k]) = (law.by_p, law.by_w, law.by_mu);
-                work.step[k] = w_bars[k];
+            if islands.is_dense(i) {
+                self.laws(islands.island(i), &problems.dense(i), found, &mut work);
+            } else if const { L::WIDTH == 1 } {
+                self.laws(islands.island(i), &problems.sparse(i), found, &mut work);
             }
-            let matrix = &mut work.matrix[matrices];
-            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
-            newton_matrix(problem.n, laws, problem.a, matrix);
-            blocks::factorise(problem.n, matrix);
-            blocks::solve_transposed(problem.n, matrix, &mut work.step[first..first + problem.n]);
+            let contacts = islands.island(i);
+            work.step[contacts.clone()].copy_from_slice(&w_bars[contacts]);
+            left = left.max(self.settings.solver.linear(&problems, i, &mut work, true));
+        }
+        if const { L::WIDTH == 1 } && self.room.is_sparse() {
+            // Equations that were not solved have no derivative, as laws that do not hold: the step looks again.
+            let residual = world.values(self.out.residual);
+            residual.set(0, residual.get(0).max(L::from_f64(left)));
         }
         let mu_bars = world.bars(self.contacts.mu);
         for k in 0..islands.contacts() {
             w_bars[k] = -transpose_times(work.by_w[k], work.step[k]);
             mu_bars.add(islands.place(k), -dot(work.best[k], work.step[k]));
+        }
+    }
+
+    /// The derivatives of the laws of an island.
+    #[inline(always)]
+    fn laws<L: Lane>(
+        &self,
+        contacts: std::ops::Range<usize>,
+        problem: &Problem<'_, L, impl Pattern>,
+        found: &Found<'_, L>,
+        work: &mut Work<'_, L>,
+    ) {
+        let p = &found.impulses[contacts.clone()];
+        for (i, k) in contacts.enumerate() {
+            let law = self.settings.solver.law(problem, i, p);
+            (work.by_p[k], work.by_w[k], work.best[k]) = (law.by_p, law.by_w, law.by_mu);
         }
     }
 
@@ -399,24 +454,13 @@ impl ContactDynamics {
             w_bars[k] = b_bars[k];
             mu.add(islands.place(k), mu_bars[k]);
         }
-        let half = L::from_f64(0.5);
-        let mut start = 0;
         for i in 0..islands.count() {
-            let range = islands.island(i);
-            let m = range.len();
-            let s = &mut left.s[start..start + m * m];
-            start += m * m;
-            for c in 0..m {
-                for d in 0..m {
-                    let (zeta, p) = (w_bars[range.start + c], found.impulses[range.start + d]);
-                    s[c * m + d] = s[c * m + d] - outer(zeta, p);
-                }
-            }
-            for c in 0..m {
-                for d in 0..c + 1 {
-                    let both = (s[c * m + d] + transpose(s[d * m + c])) * half;
-                    (s[c * m + d], s[d * m + c]) = (both, transpose(both));
-                }
+            let (range, s) = (islands.island(i), &mut left.s[islands.blocks(i)]);
+            let (zeta, p) = (&w_bars[range.clone()], &found.impulses[range]);
+            if islands.is_dense(i) {
+                symmetric(islands.dense(i), (zeta, p), s);
+            } else if const { L::WIDTH == 1 } {
+                symmetric(islands.sparse(i), (zeta, p), s);
             }
         }
     }
@@ -458,6 +502,24 @@ impl ContactDynamics {
             gap: L::select(bounces | limited, nothing, closing),
             restitution: L::select(bounces, bar * approach, nothing),
             approach: L::select(bounces, bar * restitution, nothing),
+        }
+    }
+}
+
+/// From A_bar to S: half of E = A_bar - ζ pᵀ and its transpose.
+#[inline(always)]
+fn symmetric<L: Lane>(pattern: impl Pattern, (zeta, p): (&[Vec3<L>], &[Vec3<L>]), s: &mut [Mat3<L>]) {
+    let half = L::from_f64(0.5);
+    for c in 0..pattern.len() {
+        for entry in pattern.row(c) {
+            s[entry] = s[entry] - outer(zeta[c], p[pattern.column(c, entry)]);
+        }
+    }
+    for c in 0..pattern.len() {
+        for entry in pattern.row(c).start..pattern.diagonal(c) + 1 {
+            let other = pattern.entry(pattern.column(c, entry), c);
+            let both = (s[entry] + transpose(s[other])) * half;
+            (s[entry], s[other]) = (both, transpose(both));
         }
     }
 }

@@ -15,6 +15,13 @@ pub(crate) struct Side {
     pub node: usize,
 }
 
+/// Of a shape: what it moves with, and what it adds to the compliance of its contacts [1/kg].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnSide {
+    pub side: Option<Side>,
+    pub softness: f64,
+}
+
 /// The two sides of a contact, `None` for the world; the second is pushed along the normal, the first against it.
 pub(crate) type Sides = [Option<Side>; 2];
 

@@ -1,21 +1,27 @@
 //! The shapes of a model, which of them may touch, and the params of how they do.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use pullback_geometry::{Kind, Pair};
+use pullback_geometry::Kind;
 use pullback_kernel::prelude::*;
-use pullback_scene::robot::{self, Geometry, Placement};
+use pullback_scene::robot::{self, Geometry, Placement, Triangles};
 use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
+use super::meetings::{Meetings, Meets, Own};
 use super::place::Place;
 use super::solids;
-use super::touchable::{Mixed, Near, Pinned, Shape, Surface as Mixture, Touchable};
+use super::touchable::{Mixed, Pinned, Shape, Surface as Mixture, Touchable};
 use crate::articulated::Robot;
 use crate::error::Error;
 use crate::names::{Block, Group, Quantity};
 
-/// The most contacts at once.
+/// The most contacts at once, unless the scene says: so many, or so many for every tree of bodies.
 const MOST_CONTACTS: usize = 256;
+const CONTACTS_OF_A_TREE: usize = 12;
+
+/// More pairs of shapes than this are looked for by a tree of boxes: fewer take less time one by one.
+const MOST_PAIRS: usize = 4096;
 
 /// What a scene says of shapes.
 pub(crate) struct Shapes {
@@ -60,6 +66,8 @@ struct Collector<'s> {
     /// Of each shape: the material, friction of its own, and the mass of what it is fixed to.
     materials: Vec<(Option<usize>, Place, f64)>,
     names: HashSet<String>,
+    /// Meshes that have been made, and as what.
+    meshes: Vec<(Arc<Triangles>, bool, Kind)>,
     /// Are meshes ground, which is where they are, rather than bodies, which are their convex hulls?
     terrain: bool,
 }
@@ -73,6 +81,7 @@ impl Shapes {
             shapes: Vec::new(),
             materials: Vec::new(),
             names: HashSet::new(),
+            meshes: Vec::new(),
             terrain: true,
         };
         if let Some(ground) = &scene.ground {
@@ -177,8 +186,16 @@ impl Collector<'_> {
             }
             Geometry::Mesh(mesh) => {
                 let Some(triangles) = &mesh.triangles else { return Ok(None) };
+                let known = |(other, terrain, _): &&(Arc<Triangles>, bool, Kind)| {
+                    Arc::ptr_eq(other, triangles) && *terrain == self.terrain
+                };
+                if let Some((.., kind)) = self.meshes.iter().find(known) {
+                    return Ok(Some((kind.clone(), Vec::new())));
+                }
                 let kind = if self.terrain { solids::surface(triangles) } else { solids::hull(triangles) };
-                (kind.map_err(wrong)?, Vec::new())
+                let kind = kind.map_err(wrong)?;
+                self.meshes.push((triangles.clone(), self.terrain, kind.clone()));
+                (kind, Vec::new())
             }
             Geometry::Heights(heights) => (solids::heights(heights).map_err(wrong)?, Vec::new()),
         }))
@@ -187,37 +204,79 @@ impl Collector<'_> {
     /// All pairs that may touch.
     fn finish(self, robots: &[Robot], of_robots: &[(usize, Vec<usize>)], margin: f64) -> Option<Shapes> {
         let contact = self.scene.contact.unwrap_or_default();
-        let (mut pairs, mut surfaces) = (Vec::new(), Vec::new());
-        let world = of_robots.first().map_or(self.shapes.len(), |(first, _)| *first);
-        for (r, (first, known)) in of_robots.iter().enumerate() {
-            let rules = robots[r].description().touch_rules(contact.self_collision);
-            for (i, &s) in known.iter().enumerate() {
-                let moves = |shape: &Shape| match shape.on {
-                    Pinned::World | Pinned::Ground(_) => false,
-                    Pinned::Body(robot, body) => robots[robot].tree.moves(body),
-                };
-                let this = first + i;
-                let others = (0..world)
-                    .chain(world..*first)
-                    .filter(|&other| moves(&self.shapes[this]) || moves(&self.shapes[other]));
-                pairs.extend(others.filter_map(|other| self.pair(other, this, &mut surfaces)));
-                let own = known[..i].iter().enumerate().filter(|(_, t)| rules.allow(**t, s));
-                pairs.extend(own.filter_map(|(j, _)| self.pair(first + j, this, &mut surfaces)));
+        let mut meetings = self.meetings(robots, of_robots);
+        let (mut surfaces, mut slots, mut count) = (Vec::new(), 0, 0);
+        let trees = |robot: &Robot| robot.tree().nodes.iter().filter(|node| node.is_root()).count();
+        let usual = MOST_CONTACTS.max(CONTACTS_OF_A_TREE * robots.iter().map(trees).sum::<usize>());
+        let pairs: Vec<[usize; 2]> = meetings.all().take(MOST_PAIRS + 1).collect();
+        for b in 0..self.shapes.len() {
+            for a in (0..b).filter(|&a| meetings.allow(a, b)).collect::<Vec<_>>() {
+                if meetings.mixture([a, b]).is_none() {
+                    let mixture = self.mixture([a, b]);
+                    let known = surfaces.iter().position(|other| *other == mixture);
+                    *meetings.mixture([a, b]) = Some(known.unwrap_or(surfaces.len()));
+                    surfaces.extend(known.is_none().then_some(mixture));
+                }
+                slots += meetings.near([a, b]).map_or(0, |near| near.pair.slots());
+                count += 1;
             }
         }
-        let slots = pairs.iter().map(|near| near.pair.slots()).sum::<usize>();
         if slots == 0 {
             return None;
         }
         let params = self.params();
-        let capacity = slots.min(MOST_CONTACTS);
-        let touchable = Touchable { shapes: self.shapes, pairs, surfaces, margin, capacity };
+        let capacity = slots.min(contact.most_contacts.unwrap_or(usual));
+        let (pairs, alone) = ((count <= MOST_PAIRS).then_some(pairs), capacity > MOST_CONTACTS);
+        let touchable = Touchable { shapes: self.shapes, meetings, pairs, surfaces, margin, capacity, alone };
         Some(Shapes { touchable, params })
     }
 
-    fn pair(&self, a: usize, b: usize, surfaces: &mut Vec<Mixture>) -> Option<Near> {
-        let pair = Pair::new(&self.shapes[a].kind, &self.shapes[b].kind)?;
-        let [(of_a, mu_a, mass_a), (of_b, mu_b, mass_b)] = [&self.materials[a], &self.materials[b]];
+    /// Which shapes may touch, as far as their kinds and robots say.
+    fn meetings(&self, robots: &[Robot], of_robots: &[(usize, Vec<usize>)]) -> Meetings {
+        let contact = self.scene.contact.unwrap_or_default();
+        let mut at = vec![None; self.shapes.len()];
+        let mut own = Vec::new();
+        for (r, (first, known)) in of_robots.iter().enumerate() {
+            (0..known.len()).for_each(|i| at[first + i] = Some((r, i)));
+            let robot = robots[r].description();
+            let rules = robot.touch_rules(contact.self_collision);
+            let listed = !robot.contact_pairs.is_empty() || !robot.contact_excludes.is_empty();
+            own.push(if robot.loose && !listed {
+                Own::Bodies
+            } else {
+                let before = |(i, s)| known[..i].iter().map(move |t| (*t, s));
+                let pairs = known.iter().copied().enumerate().flat_map(before);
+                Own::Listed(pairs.map(|(t, s)| rules.allow(t, s)).collect())
+            });
+        }
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut surfaces = Vec::new();
+        let shapes = self.shapes.iter().enumerate().map(|(s, shape)| {
+            let kind = kinds.iter().position(|kind| same(kind, &shape.kind)).unwrap_or_else(|| {
+                kinds.push(shape.kind.clone());
+                kinds.len() - 1
+            });
+            let (material, mu, mass) = &self.materials[s];
+            let is_ground = matches!(shape.on, Pinned::Ground(_));
+            let surface = (*material, mu.clone(), is_ground);
+            let surface = surfaces.iter().position(|other| *other == surface).unwrap_or_else(|| {
+                surfaces.push(surface);
+                surfaces.len() - 1
+            });
+            let (body, moves) = match shape.on {
+                Pinned::World | Pinned::Ground(_) => (None, false),
+                Pinned::Body(robot, body) => (Some(body), robots[robot].tree.moves(body)),
+            };
+            let softness = 1.0 / mass.max(f64::MIN_POSITIVE);
+            Meets { kind, surface, robot: at[s], body, moves, softness }
+        });
+        let shapes = shapes.collect();
+        Meetings::new(shapes, own, &kinds, surfaces.len())
+    }
+
+    /// What the surfaces of two shapes do to each other.
+    fn mixture(&self, [a, b]: [usize; 2]) -> Mixture {
+        let [(of_a, mu_a, _), (of_b, mu_b, _)] = [&self.materials[a], &self.materials[b]];
         let same = |pair: &&MaterialPair| match (of_a, of_b) {
             (Some(a), Some(b)) => pair.between == [*a, *b] || pair.between == [*b, *a],
             _ => false,
@@ -243,14 +302,7 @@ impl Collector<'_> {
             _ => Mixed::Two(of(of_a), of(of_b)),
         };
         let springs = ["ke", "kd", "kf"].map(|field| self.spring(field, [a, b], surface.map(|(at, _)| at)));
-        let mixture = Mixture { mu, restitution, springs };
-        let known = surfaces.iter().position(|other| *other == mixture);
-        let surface = known.unwrap_or_else(|| {
-            surfaces.push(mixture);
-            surfaces.len() - 1
-        });
-        let softness = 1.0 / mass_a.max(f64::MIN_POSITIVE) + 1.0 / mass_b.max(f64::MIN_POSITIVE);
-        Some(Near { shapes: [a, b], pair, surface, softness })
+        Mixture { mu, restitution, springs }
     }
 
     fn is_penalty(&self) -> bool {
@@ -379,6 +431,16 @@ impl Field {
 
     fn quantity(&self) -> Quantity {
         Quantity { upper: self.upper, ..Quantity::new(self.unit, self.doc).at_least(0.0) }
+    }
+}
+
+/// Are two kinds one? Meshes are, where they were made once.
+fn same(a: &Kind, b: &Kind) -> bool {
+    match (a, b) {
+        (Kind::Hull(a), Kind::Hull(b)) => Arc::ptr_eq(a, b),
+        (Kind::Surface(a), Kind::Surface(b)) => Arc::ptr_eq(a, b),
+        (Kind::Heights(a), Kind::Heights(b)) => Arc::ptr_eq(a, b),
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
 }
 

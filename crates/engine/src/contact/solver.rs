@@ -3,13 +3,17 @@
 //! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
 //! the residual that is asked for, projected Gauss-Seidel goes on from the best impulses, and Newton's method ends.
 
+use std::ops::Range;
+
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
 use super::islands::Islands;
+use super::krylov::{Krylov, System};
 use super::law::{Cone, Law, choose};
+use super::pattern::{Dense, Pattern, Sparse};
 use super::sweeps::{Record, sweep};
 
 /// How the impulses are solved for.
@@ -29,12 +33,16 @@ pub(crate) struct Solver {
 /// The most steps of Newton's method at once.
 const STEPS: usize = 12;
 
+/// The least number of iterations that linear equations may take.
+const LEAST: usize = 200;
+
 /// Sweeps of Gauss-Seidel between looks at the residual.
 const AT_ONCE: usize = 10;
 
-/// The numbers of an island with `n` contacts.
-pub(crate) struct Problem<'a, L: Lane> {
-    pub n: usize,
+/// The numbers of an island.
+pub(crate) struct Problem<'a, L: Lane, P: Pattern> {
+    /// Where its blocks are.
+    pub pattern: P,
     /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
     pub a: &'a [Mat3<L>],
     /// The relative velocities without impulses; the normal ones from the least that they may be.
@@ -62,28 +70,33 @@ pub(crate) struct Work<'a, L: Lane> {
     pub by_w: &'a mut [Mat3<L>],
     pub step: &'a mut [Vec3<L>],
     pub best: &'a mut [Vec3<L>],
+    /// Of sparse islands.
+    pub krylov: Krylov<'a, L>,
 }
 
 impl<'a, L: Lane> Problems<'a, L> {
-    /// Island `i`, its contacts, and where its matrices begin; they end where the next one's do.
+    /// A dense island.
     #[inline(always)]
-    pub fn island(
-        &self,
-        i: usize,
-        at: &mut usize,
-    ) -> (Problem<'a, L>, std::ops::Range<usize>, std::ops::Range<usize>) {
-        let contacts = self.islands.island(i);
-        let n = contacts.len();
-        let matrices = *at..*at + n * n;
-        *at += n * n;
-        let problem = Problem {
-            n,
-            a: &self.a[matrices.clone()],
+    pub fn dense(&self, i: usize) -> Problem<'a, L, Dense> {
+        self.island(i, self.islands.dense(i))
+    }
+
+    /// A sparse one.
+    #[inline(always)]
+    pub fn sparse(&self, i: usize) -> Problem<'a, L, Sparse<'a>> {
+        self.island(i, self.islands.sparse(i))
+    }
+
+    #[inline(always)]
+    fn island<P: Pattern>(&self, i: usize, pattern: P) -> Problem<'a, L, P> {
+        let (contacts, blocks) = (self.islands.island(i), self.islands.blocks(i));
+        Problem {
+            pattern,
+            a: &self.a[blocks],
             b: &self.b[contacts.clone()],
             mu: &self.mu[contacts.clone()],
-            rho: &self.rho[contacts.clone()],
-        };
-        (problem, contacts, matrices)
+            rho: &self.rho[contacts],
+        }
     }
 
     /// The largest of |p| and ρ |b|, that residuals are measured by.
@@ -97,36 +110,33 @@ impl<'a, L: Lane> Problems<'a, L> {
     }
 }
 
-impl<L: Lane> Problem<'_, L> {
+impl<L: Lane, P: Pattern> Problem<'_, L, P> {
     /// w = A p + b of one contact.
     #[inline(always)]
     pub fn velocity(&self, i: usize, p: &[Vec3<L>]) -> Vec3<L> {
         let mut w = self.b[i];
-        for j in 0..self.n {
-            w = w + self.a[i * self.n + j] * p[j];
+        for entry in self.pattern.row(i) {
+            w = w + self.a[entry] * p[self.pattern.column(i, entry)];
         }
         w
     }
-}
 
-/// F_p + F_w A of an island.
-#[inline(always)]
-pub(crate) fn newton_matrix<L: Lane>(
-    n: usize,
-    (by_p, by_w): (&[Mat3<L>], &[Mat3<L>]),
-    a: &[Mat3<L>],
-    matrix: &mut [Mat3<L>],
-) {
-    for i in 0..n {
-        for j in 0..n {
-            matrix[i * n + j] = by_w[i] * a[i * n + j];
+    /// F_p + F_w A becomes its factors, incomplete ones where it is sparse.
+    #[inline(always)]
+    pub fn factorise(&self, (by_p, by_w): (&[Mat3<L>], &[Mat3<L>]), matrix: &mut [Mat3<L>]) {
+        for i in 0..self.pattern.len() {
+            for entry in self.pattern.row(i) {
+                matrix[entry] = by_w[i] * self.a[entry];
+            }
+            let own = self.pattern.diagonal(i);
+            matrix[own] = matrix[own] + by_p[i];
         }
-        matrix[i * n + i] = matrix[i * n + i] + by_p[i];
+        blocks::factorise(self.pattern, matrix);
     }
 }
 
 /// Has a number a tangent?
-const fn has_tangent<L: Lane>() -> bool {
+pub(crate) const fn has_tangent<L: Lane>() -> bool {
     size_of::<L::Element>() > size_of::<L::Float>()
 }
 
@@ -187,22 +197,39 @@ impl Solver {
 
     /// The law of one contact.
     #[inline(always)]
-    pub fn law<L: Lane>(&self, problem: &Problem<'_, L>, i: usize, p: &[Vec3<L>]) -> Law<L> {
+    pub fn law<L: Lane>(&self, problem: &Problem<'_, L, impl Pattern>, i: usize, p: &[Vec3<L>]) -> Law<L> {
         self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
     }
 
     /// Sets F and its derivatives; returns the largest number of F.
     #[inline(always)]
     fn laws<L: Lane>(&self, problems: &Problems<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
-        let (mut most, mut at) = (L::from_f64(0.0), 0);
-        for island in 0..problems.islands.count() {
-            let (problem, contacts, _) = problems.island(island, &mut at);
-            let p = &p[contacts.clone()];
-            for (i, c) in contacts.enumerate() {
-                let law = self.law(&problem, i, p);
-                most = most.max(largest(law.residual));
-                (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
+        let mut most = L::from_f64(0.0);
+        for i in 0..problems.islands.count() {
+            if problems.islands.is_dense(i) {
+                most = most.max(self.laws_of(&problems.dense(i), problems.islands.island(i), p, work));
+            } else if const { L::WIDTH == 1 } {
+                most = most.max(self.laws_of(&problems.sparse(i), problems.islands.island(i), p, work));
             }
+        }
+        most
+    }
+
+    /// The same of an island, which has these contacts.
+    #[inline(always)]
+    fn laws_of<L: Lane>(
+        &self,
+        problem: &Problem<'_, L, impl Pattern>,
+        contacts: Range<usize>,
+        p: &[Vec3<L>],
+        work: &mut Work<'_, L>,
+    ) -> L {
+        let mut most = L::from_f64(0.0);
+        let p = &p[contacts.clone()];
+        for (i, c) in contacts.enumerate() {
+            let law = self.law(problem, i, p);
+            most = most.max(largest(law.residual));
+            (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
         }
         most
     }
@@ -210,15 +237,40 @@ impl Solver {
     /// F becomes the step of Newton's method.
     #[inline(always)]
     fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
-        let mut at = 0;
-        for island in 0..problems.islands.count() {
-            let (problem, contacts, matrices) = problems.island(island, &mut at);
-            let matrix = &mut work.matrix[matrices];
-            let laws = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
-            newton_matrix(problem.n, laws, problem.a, matrix);
-            blocks::factorise(problem.n, matrix);
-            blocks::solve(problem.n, matrix, &mut work.step[contacts]);
+        for i in 0..problems.islands.count() {
+            self.linear(problems, i, work, false);
         }
+    }
+
+    /// `work.step` of an island becomes (F_p + F_w A)⁻¹ or (F_p + F_w A)⁻ᵀ times itself. Returns the residual that is left,
+    /// relative to it.
+    #[inline(always)]
+    pub fn linear<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        i: usize,
+        work: &mut Work<'_, L>,
+        transposed: bool,
+    ) -> f64 {
+        let contacts = problems.islands.island(i);
+        let (by_p, by_w) = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
+        let factors = &mut work.matrix[problems.islands.blocks(i)];
+        let x = &mut work.step[contacts];
+        if problems.islands.is_dense(i) {
+            let problem = problems.dense(i);
+            problem.factorise((by_p, by_w), factors);
+            if transposed {
+                blocks::solve_transposed(problem.pattern, factors, x);
+            } else {
+                blocks::solve(problem.pattern, factors, x);
+            }
+        } else if const { L::WIDTH == 1 } {
+            let Problem { pattern, a, .. } = problems.sparse(i);
+            problems.sparse(i).factorise((by_p, by_w), factors);
+            let system = System { pattern, a, by_p, by_w, factors, transposed, most: self.sweeps.max(LEAST) };
+            return system.solve(x, &mut work.krylov);
+        }
+        0.0
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load

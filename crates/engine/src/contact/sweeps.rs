@@ -7,6 +7,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
 use super::law::{Cone, choose};
+use super::pattern::Pattern;
 use super::solver::{Problem, Problems};
 
 /// The impulse by which a contact would come to rest: the normal one first, then friction with it; 1 / trace is below the
@@ -66,22 +67,34 @@ impl Cone {
 
 /// Does a visit leave a contact as it is? One without a weight is not there.
 #[inline(always)]
-fn stays<L: Lane>(problem: &Problem<'_, L>, i: usize, done: L::Mask) -> L::Mask {
+fn stays<L: Lane>(problem: &Problem<'_, L, impl Pattern>, i: usize, done: L::Mask) -> L::Mask {
     done | problem.rho[i].le(L::from_f64(0.0))
 }
 
 /// One sweep over all contacts, in lanes that are not `done`.
 #[inline(always)]
 pub(crate) fn sweep<L: Lane>(cone: Cone, problems: &Problems<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
-    let mut at = 0;
-    for island in 0..problems.islands.count() {
-        let (problem, contacts, _) = problems.island(island, &mut at);
-        let p = &mut p[contacts];
-        for i in 0..problem.n {
-            let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
-            let moved = cone.project(relaxed(p[i], w, own), problem.mu[i]);
-            p[i] = choose::<L>(stays(&problem, i, done), p[i], moved);
+    for i in 0..problems.islands.count() {
+        let p = &mut p[problems.islands.island(i)];
+        if problems.islands.is_dense(i) {
+            sweep_island(cone, &problems.dense(i), done, p);
+        } else if const { L::WIDTH == 1 } {
+            sweep_island(cone, &problems.sparse(i), done, p);
         }
+    }
+}
+
+#[inline(always)]
+fn sweep_island<L: Lane>(
+    cone: Cone,
+    problem: &Problem<'_, L, impl Pattern>,
+    done: L::Mask,
+    p: &mut [Vec3<L>],
+) {
+    for i in 0..problem.pattern.len() {
+        let (w, own) = (problem.velocity(i, p), problem.a[problem.pattern.diagonal(i)]);
+        let moved = cone.project(relaxed(p[i], w, own), problem.mu[i]);
+        p[i] = choose::<L>(stays(problem, i, done), p[i], moved);
     }
 }
 
@@ -150,32 +163,49 @@ fn sweep_back<L: Lane>(
     p_bar: &mut [Vec3<L>],
     bars: &mut Bars<'_, L>,
 ) {
+    for i in 0..problems.islands.count() {
+        let (contacts, blocks) = (problems.islands.island(i), problems.islands.blocks(i));
+        let impulses = (&mut p[contacts.clone()], &before[contacts.clone()]);
+        let p_bar = &mut p_bar[contacts.clone()];
+        let mut bars =
+            Bars { a: &mut bars.a[blocks], b: &mut bars.b[contacts.clone()], mu: &mut bars.mu[contacts] };
+        if problems.islands.is_dense(i) {
+            sweep_island_back(cone, &problems.dense(i), done, impulses, p_bar, &mut bars);
+        } else if const { L::WIDTH == 1 } {
+            sweep_island_back(cone, &problems.sparse(i), done, impulses, p_bar, &mut bars);
+        }
+    }
+}
+
+#[inline(always)]
+fn sweep_island_back<L: Lane>(
+    cone: Cone,
+    problem: &Problem<'_, L, impl Pattern>,
+    done: L::Mask,
+    (p, before): (&mut [Vec3<L>], &[Vec3<L>]),
+    p_bar: &mut [Vec3<L>],
+    bars: &mut Bars<'_, L>,
+) {
     let zero = L::from_f64(0.0);
     let none = vec3(zero, zero, zero);
-    let mut at = 0;
-    for island in 0..problems.islands.count() {
-        let (problem, contacts, matrices) = problems.island(island, &mut at);
-        let n = problem.n;
-        let (p, before, p_bar) =
-            (&mut p[contacts.clone()], &before[contacts.clone()], &mut p_bar[contacts.clone()]);
-        let (a_bar, b_bar, mu_bar) =
-            (&mut bars.a[matrices], &mut bars.b[contacts.clone()], &mut bars.mu[contacts]);
-        for i in (0..n).rev() {
-            p[i] = before[i];
-            let own = problem.a[i * n + i];
-            let w = problem.velocity(i, p);
-            let stays = stays(&problem, i, done);
-            let moved_bar = choose::<L>(stays, none, p_bar[i]);
-            let (relaxed_bar, mu) = cone.pull_project(relaxed(p[i], w, own), problem.mu[i], moved_bar);
-            let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
-            mu_bar[i] = mu_bar[i] + mu;
-            b_bar[i] = b_bar[i] + w_bar;
-            p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);
-            a_bar[i * n + i] = a_bar[i * n + i] + own_bar;
-            for j in 0..n {
-                a_bar[i * n + j] = a_bar[i * n + j] + outer(w_bar, p[j]);
-                p_bar[j] = p_bar[j] + transpose_times(problem.a[i * n + j], w_bar);
-            }
+    let pattern = problem.pattern;
+    for i in (0..pattern.len()).rev() {
+        p[i] = before[i];
+        let diagonal = pattern.diagonal(i);
+        let own = problem.a[diagonal];
+        let w = problem.velocity(i, p);
+        let stays = stays(problem, i, done);
+        let moved_bar = choose::<L>(stays, none, p_bar[i]);
+        let (relaxed_bar, mu) = cone.pull_project(relaxed(p[i], w, own), problem.mu[i], moved_bar);
+        let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+        bars.mu[i] = bars.mu[i] + mu;
+        bars.b[i] = bars.b[i] + w_bar;
+        p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);
+        bars.a[diagonal] = bars.a[diagonal] + own_bar;
+        for entry in pattern.row(i) {
+            let j = pattern.column(i, entry);
+            bars.a[entry] = bars.a[entry] + outer(w_bar, p[j]);
+            p_bar[j] = p_bar[j] + transpose_times(problem.a[entry], w_bar);
         }
     }
 }

@@ -11,9 +11,12 @@ use pullback_kernel::program::{
 use pullback_kernel::scalar::Mask;
 use pullback_kernel::{numbers, numbers_mut};
 
+use super::alone::Alone;
 use super::contacts::{Contacts, Pairs, Views};
+use super::finder::Finders;
+use super::meetings::Near;
 use super::one::{MOST, One};
-use super::touchable::{Given, MOST_SIZES, Near, Pinned, Touchable};
+use super::touchable::{Given, MOST_SIZES, Pinned, Touchable};
 use crate::articulated::kinematics::{no_motion, zero};
 
 /// Finds contacts.
@@ -24,6 +27,8 @@ pub(crate) struct Touch {
     starts: Vec<usize>,
     contacts: Contacts,
     memory: Memory,
+    /// What finds pairs, where there are too many to be looked at one by one.
+    finders: Finders,
 }
 
 /// How many numbers a feature is kept as.
@@ -66,7 +71,12 @@ impl Touch {
         let shapes = model.shapes.len();
         let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + model.capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);
-        p.operation(Touch { model: model.clone(), given, starts, contacts, memory });
+        let (alone, finders) = (model.alone, Finders::default());
+        let touch = Touch { model: model.clone(), given, starts, contacts, memory, finders };
+        match alone {
+            true => p.operation(Alone(touch)),
+            false => p.operation(touch),
+        };
         contacts
     }
 
@@ -124,8 +134,7 @@ impl Touch {
 
     /// Are two shapes near each other in any world, as far as balls around them say?
     #[inline(always)]
-    fn near<L: Lane>(&self, near: &Near, poses: &[Pose<L>], reach: &[L]) -> bool {
-        let [a, b] = near.shapes;
+    fn near<L: Lane>(&self, [a, b]: [usize; 2], poses: &[Pose<L>], reach: &[L]) -> bool {
         let (at, bt, margin) = (&poses[a], &poses[b], L::from_f64(self.model.margin));
         let between = bt.position - at.position;
         match (&self.model.shapes[a].kind, &self.model.shapes[b].kind) {
@@ -180,15 +189,15 @@ struct Writer<'a, 'w, L: Lane> {
 impl<L: Lane> Writer<'_, '_, L> {
     /// One more place, with contacts of a pair in some worlds.
     #[inline(always)]
-    fn push(&mut self, k: usize, contact: Contact<L>, touches: L::Mask) -> bool {
+    fn push(&mut self, near: &Near<'_>, contact: Contact<L>, touches: L::Mask) -> bool {
         let (c, capacity) = (self.pairs.count, self.touch.contacts.capacity);
         if c == capacity {
             // More than there is room for: no number, which the step reports.
             self.out.gap.set(c - 1, L::from_f64(f64::NAN));
             return false;
         }
-        let Near { shapes: [a, b], surface, .. } = self.touch.model.pairs[k];
-        self.pairs.push(k, touches);
+        let Near { shapes: [a, b], surface, .. } = *near;
+        self.pairs.push([a, b], touches);
         self.out.point.set(c, contact.point);
         self.out.normal.set(c, contact.normal);
         self.out.gap.set(c, contact.gap);
@@ -225,32 +234,20 @@ impl Operation for Touch {
         let mut kept = self.kept(memory);
         self.place(world, &mut kept);
         let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
-        let (out, pairs) = (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
+        let (out, pairs) = (self.contacts.values(world), self.contacts.no_pairs(world));
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
-        let margin = L::from_f64(self.model.margin);
-        for (k, near) in self.model.pairs.iter().enumerate() {
-            if !self.near(near, kept.poses, reach) {
-                continue;
-            }
-            let [a, b] = near.shapes;
-            if !near.pair.is_simple() {
-                let mut places = Places::new(margin);
-                self.find(near, &kept, &mut places);
-                for i in 0..places.count {
-                    let (c, contact) = (writer.pairs.count, places.contacts[i]);
-                    if writer.push(k, contact, contact.gap.lt(margin)) {
-                        kept.features[c * FEATURE..(c + 1) * FEATURE].copy_from_slice(&places.features[i]);
-                    }
+        match &self.model.pairs {
+            Some(pairs) => {
+                for &shapes in pairs {
+                    self.look(shapes, &mut kept, reach, &mut writer);
                 }
-                continue;
             }
-            let (of_a, of_b) = (self.sizes(a, kept.sizes), self.sizes(b, kept.sizes));
-            for slot in 0..near.pair.slots() {
-                let contact = near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
-                let (c, touches) = (writer.pairs.count, contact.gap.lt(margin));
-                if touches.any() && writer.push(k, contact, touches) {
-                    kept.features[c * FEATURE] = L::from_f64(slot as f64);
+            None => {
+                let finder = self.finders.find(&self.model, &self.starts, kept.poses, kept.sizes);
+                for &shapes in finder.pairs() {
+                    self.look(shapes, &mut kept, reach, &mut writer);
                 }
+                self.finders.give_back(finder);
             }
         }
         writer.pairs.end(self.contacts.capacity);
@@ -267,7 +264,7 @@ impl Operation for Touch {
         pose_bars.fill(zero());
         size_bars.fill(L::from_f64(0.0));
         for c in 0..pairs.count {
-            let near = &self.model.pairs[pairs.pair(c)];
+            let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
             let bar = self.pull_contact(world, c, near, (&values, &bars));
             let feature = &kept.features[c * FEATURE..(c + 1) * FEATURE];
             if near.pair.is_simple() {
@@ -324,9 +321,44 @@ impl<L: Lane> Places<L> {
 }
 
 impl Touch {
+    /// Contacts of two shapes, if they have any.
+    #[inline(always)]
+    fn look<L: Lane>(
+        &self,
+        shapes: [usize; 2],
+        kept: &mut Kept<'_, L>,
+        reach: &[L],
+        writer: &mut Writer<'_, '_, L>,
+    ) {
+        if !self.near(shapes, kept.poses, reach) {
+            return;
+        }
+        let Some(near) = &self.model.meetings.near(shapes) else { return };
+        let ([a, b], margin) = (shapes, L::from_f64(self.model.margin));
+        if !near.pair.is_simple() {
+            let mut places = Places::new(margin);
+            self.find(near, kept, &mut places);
+            for i in 0..places.count {
+                let (c, contact) = (writer.pairs.count, places.contacts[i]);
+                if writer.push(near, contact, contact.gap.lt(margin)) {
+                    kept.features[c * FEATURE..(c + 1) * FEATURE].copy_from_slice(&places.features[i]);
+                }
+            }
+            return;
+        }
+        let (of_a, of_b) = (self.sizes(a, kept.sizes), self.sizes(b, kept.sizes));
+        for slot in 0..near.pair.slots() {
+            let contact = near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
+            let (c, touches) = (writer.pairs.count, contact.gap.lt(margin));
+            if touches.any() && writer.push(near, contact, touches) {
+                kept.features[c * FEATURE] = L::from_f64(slot as f64);
+            }
+        }
+    }
+
     /// Contacts of a pair, world by world. It is not inlined: what it runs has instructions of its own.
     #[inline(never)]
-    fn find<L: Lane>(&self, near: &Near, kept: &Kept<'_, L>, places: &mut Places<L>) {
+    fn find<L: Lane>(&self, near: &Near<'_>, kept: &Kept<'_, L>, places: &mut Places<L>) {
         for lane in 0..L::WIDTH {
             let one = self.one(near, kept, lane);
             let mut features = [Feature::default(); MOST];
@@ -345,7 +377,7 @@ impl Touch {
         }
     }
 
-    fn one<L: Lane>(&self, near: &Near, kept: &Kept<'_, L>, lane: usize) -> One<L::Element> {
+    fn one<L: Lane>(&self, near: &Near<'_>, kept: &Kept<'_, L>, lane: usize) -> One<L::Element> {
         let poses = near.shapes.map(|shape| &kept.poses[shape]);
         One::new(poses, near.shapes.map(|shape| self.sizes(shape, kept.sizes)), lane)
     }
@@ -356,7 +388,7 @@ impl Touch {
         &self,
         world: &World<'_, L>,
         c: usize,
-        near: &Near,
+        near: &Near<'_>,
         (values, bars): (&Views<'_, L>, &Views<'_, L>),
     ) -> Contact<L> {
         let [a, b] = near.shapes;
@@ -383,7 +415,7 @@ impl Touch {
     #[inline(always)]
     fn pull_simple<L: Lane>(
         &self,
-        near: &Near,
+        near: &Near<'_>,
         slot: usize,
         kept: &Kept<'_, L>,
         bar: &Contact<L>,
@@ -403,7 +435,7 @@ impl Touch {
     #[inline(never)]
     fn pull_found<L: Lane>(
         &self,
-        near: &Near,
+        near: &Near<'_>,
         features: &[L],
         (pairs, c): (&Pairs<'_, L>, usize),
         kept: &Kept<'_, L>,

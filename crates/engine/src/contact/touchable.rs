@@ -1,9 +1,10 @@
 //! The shapes of a model, and which of them may touch: all that is fixed when a step is built.
 
-use pullback_geometry::{Kind, Pair};
+use pullback_geometry::Kind;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
 
+use super::meetings::Meetings;
 use super::place::{At, Place};
 use crate::articulated::bodies::Moving;
 use crate::error::Error;
@@ -56,28 +57,22 @@ pub(crate) struct Surface<P = Place> {
     pub springs: [Mixed<P>; 3],
 }
 
-/// Two shapes that may touch.
-#[derive(Clone, Debug)]
-pub(crate) struct Near {
-    pub shapes: [usize; 2],
-    pub pair: Pair,
-    /// Which of the surfaces.
-    pub surface: usize,
-    /// The sum of the inverse masses of what they are fixed to [1/kg].
-    pub softness: f64,
-}
-
 /// All shapes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Touchable {
     pub shapes: Vec<Shape>,
-    pub pairs: Vec<Near>,
+    pub meetings: Meetings,
+    /// All pairs that may touch, by the second shape, then by the first; none where they are too many to be looked at one by
+    /// one.
+    pub pairs: Option<Vec<[usize; 2]>>,
     /// Each once.
     pub surfaces: Vec<Surface>,
     /// How near shapes are looked at [m].
     pub margin: f64,
     /// The most contacts at once.
     pub capacity: usize,
+    /// Does every world run alone, rather than in lanes?
+    pub alone: bool,
 }
 
 /// The numbers of a program that they are made of.

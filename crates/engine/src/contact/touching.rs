@@ -4,7 +4,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
 use super::islands::Islands;
-use super::rows::{SIGNS, Sides, force_at, velocity_at};
+use super::rows::{OnSide, SIGNS, force_at, velocity_at};
 use crate::articulated::push::Pushed;
 use crate::articulated::rnea_pullback::{Carried, Outside};
 
@@ -13,16 +13,16 @@ use crate::articulated::rnea_pullback::{Carried, Outside};
 pub(crate) struct Touching<'a, L: Lane> {
     pub pushed: Option<Pushed<'a, L>>,
     pub robot: usize,
-    /// What pairs are fixed to.
-    pub sides: &'a [(Sides, f64)],
+    /// What shapes are fixed to.
+    pub sides: &'a [OnSide],
     pub islands: &'a Islands<'a>,
     /// 1 / h
     pub per_step: L,
     pub frames: &'a [Mat3<L>],
     pub arms: [&'a [Vec3<L>]; 2],
     pub impulses: &'a [Vec3<L>],
-    /// ζ
-    pub w_bars: &'a [Vec3<L>],
+    /// ζ, for both sides
+    pub w_bars: [&'a [Vec3<L>]; 2],
     /// v⁺, the motions it gives nodes, and the forces of ζ on nodes.
     pub rates: &'a [L],
     pub motions: &'a [Motion<L>],
@@ -43,9 +43,9 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
         let (frames, arms, impulses) = (self.frames, self.arms, self.impulses);
         for i in 0..self.islands.touches(self.robot) {
             let (c, s) = self.islands.touch(self.robot, i);
-            let Some(side) = self.sides[self.islands.pair(c)].0[s] else { continue };
+            let Some(side) = self.islands.sides(c, self.sides)[s] else { continue };
             let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
-            let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[c] * sign);
+            let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[s][c] * sign);
             let (pushed, carried) = (frames[c] * p, frames[c] * zeta);
             let (f, z) = (force_at(pushed, arm), force_at(carried, arm));
             let (w, v) = (w[node], self.motions[node]);

@@ -42,6 +42,9 @@ fn contact(contact: &Contact, scene: &Scene) -> Checked {
     }
     friction("contact.mu", contact.mu)?;
     part("contact.restitution", "restitution", contact.restitution)?;
+    if let Some(most) = contact.most_contacts {
+        count("contact.most_contacts", "the number of contacts", most)?;
+    }
     match &contact.model {
         ContactModel::Complementarity(it) => complementarity(it),
         ContactModel::Penalty(it) => penalty("contact", it),

@@ -12,6 +12,7 @@ const KEYS: Keys = &[
     ("mu", "mu = 0.8"),
     ("restitution", "restitution = 0"),
     ("self_collision", "self_collision = true"),
+    ("most_contacts", "most_contacts = 1000"),
     ("gradient", "gradient = \"implicit\""),
     ("solver", "solver = \"newton\""),
     ("friction_cone", "friction_cone = \"circular\""),
@@ -77,6 +78,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Contact, Invalid> {
         mu: number(&table, "mu")?.unwrap_or(usual.mu),
         restitution: number(&table, "restitution")?.unwrap_or(usual.restitution),
         self_collision: table.optional("self_collision", |it| it.yes())?.unwrap_or(usual.self_collision),
+        most_contacts: table.optional("most_contacts", |it| it.whole())?,
     })
 }
 

@@ -72,12 +72,25 @@ pub unsafe trait Lane: Real {
     /// The same in double precision and without a tangent, to decide by.
     fn value_in(self, i: usize) -> f64;
 
+    /// The tangent in lane `i`; zero where numbers have none.
+    #[inline(always)]
+    fn tangent_in(self, _: usize) -> f64 {
+        0.0
+    }
+
+    /// The same numbers with this tangent in every lane, where they have one.
+    #[inline(always)]
+    #[must_use]
+    fn with_tangent(self, _: f64) -> Self {
+        self
+    }
+
     /// True in the first `count` lanes.
     fn first(count: usize) -> Self::Mask;
 }
 
 macro_rules! one_lane {
-    ($($float:ty: $x:ident => $value:expr),*) => {$(
+    ($($float:ty: $x:ident => $value:expr, $tangent:expr, $t:ident => $with:expr;)*) => {$(
         // SAFETY: a number is an array of one.
         unsafe impl Lane for $float {
             type Element = Self;
@@ -119,10 +132,25 @@ macro_rules! one_lane {
                 $value
             }
             #[inline(always)]
+            fn tangent_in(self, _: usize) -> f64 {
+                let $x = self;
+                $tangent
+            }
+            #[inline(always)]
+            fn with_tangent(self, $t: f64) -> Self {
+                let $x = self;
+                $with
+            }
+            #[inline(always)]
             fn first(count: usize) -> Self::Mask {
                 Mask::splat(count > 0)
             }
         }
     )*};
 }
-one_lane!(f32: x => f64::from(x), f64: x => x, Dual<f32>: x => f64::from(x.value), Dual<f64>: x => x.value);
+one_lane! {
+    f32: x => f64::from(x), { let _ = x; 0.0 }, _t => x;
+    f64: x => x, { let _ = x; 0.0 }, _t => x;
+    Dual<f32>: x => f64::from(x.value), f64::from(x.tangent), t => Dual::new(x.value, t as f32);
+    Dual<f64>: x => x.value, x.tangent, t => Dual::new(x.value, t);
+}

@@ -1,0 +1,108 @@
+//! Which of many shapes are near each other: what a broad phase keeps from step to step.
+
+use std::sync::Mutex;
+
+use pullback_geometry::{Bounds, Broad};
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{Lane, lane_of};
+
+use super::touchable::{MOST_SIZES, Touchable};
+use crate::articulated::kinematics::zero;
+use pullback_kernel::{numbers, numbers_mut};
+
+/// Boxes of shapes, and the pairs that meet.
+#[derive(Debug, Default)]
+pub(crate) struct Finder {
+    broad: Broad,
+    bounds: Vec<Bounds>,
+    /// By the second shape, then by the first.
+    pairs: Vec<[usize; 2]>,
+    /// How many pairs have each second shape.
+    counts: Vec<u32>,
+}
+
+impl Finder {
+    /// What was found.
+    pub fn pairs(&self) -> &[[usize; 2]] {
+        &self.pairs
+    }
+}
+
+/// Finders of all that run at once. What they find does not depend on what they found before: a step gives the same bits
+/// whichever it takes. They allocate only where there are more shapes or pairs than ever before.
+#[derive(Debug, Default)]
+pub(crate) struct Finders(Mutex<Vec<Finder>>);
+
+impl Finders {
+    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Finder>> {
+        // One that panicked has left none behind.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// For the next step.
+    pub fn give_back(&self, finder: Finder) {
+        self.free().push(finder);
+    }
+
+    /// Pairs that may touch and whose boxes meet in any world.
+    #[inline(never)]
+    pub fn find<L: Lane>(
+        &self,
+        model: &Touchable,
+        starts: &[usize],
+        poses: &[Pose<L>],
+        sizes: &[L],
+    ) -> Finder {
+        let mut finder = self.free().pop().unwrap_or_default();
+        finder.bounds.clear();
+        for (s, shape) in model.shapes.iter().enumerate() {
+            let mut all = Bounds::NONE;
+            for lane in 0..L::WIDTH {
+                let mut plain = [0.0; MOST_SIZES];
+                let of = &sizes[starts[s]..starts[s + 1]];
+                for (to, from) in plain.iter_mut().zip(of) {
+                    *to = from.value_in(lane);
+                }
+                let mut pose: Pose = zero();
+                let one = lane_of::<Pose, L>(&poses[s], lane);
+                for (to, from) in
+                    numbers_mut::<Pose, f64>(&mut pose).iter_mut().zip(numbers::<Pose, L::Element>(&one))
+                {
+                    *to = from.value_in(0);
+                }
+                // Half of the margin on both sides.
+                let bounds = shape.kind.bounds(&plain[..of.len()], &pose, 0.5 * model.margin);
+                for k in 0..3 {
+                    all.low[k] = all.low[k].min(bounds.low[k]);
+                    all.high[k] = all.high[k].max(bounds.high[k]);
+                }
+            }
+            finder.bounds.push(all);
+        }
+        finder.look(model);
+        finder
+    }
+}
+
+impl Finder {
+    fn look(&mut self, model: &Touchable) {
+        let may_touch = |a: u32, b: u32| model.meetings.allow(a as usize, b as usize);
+        let found = self.broad.pairs(&self.bounds, may_touch);
+        // From the order of (first, second) to that of (second, first): counted by the second.
+        self.counts.clear();
+        self.counts.resize(model.shapes.len() + 1, 0);
+        for pair in found {
+            self.counts[pair[1] as usize + 1] += 1;
+        }
+        for i in 0..model.shapes.len() {
+            self.counts[i + 1] += self.counts[i];
+        }
+        self.pairs.clear();
+        self.pairs.resize(found.len(), [0; 2]);
+        for &[a, b] in found {
+            let place = &mut self.counts[b as usize];
+            self.pairs[*place as usize] = [a as usize, b as usize];
+            *place += 1;
+        }
+    }
+}

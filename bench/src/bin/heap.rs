@@ -59,7 +59,10 @@ fn measured<S: Parts>(precision: &str, law: Complementarity) -> Result<(), Box<d
     })?;
     let each = clock.elapsed().as_secs_f64() / FALLING as f64;
     row(&format!("{BODIES}-falling{precision}/forward"), "us/step", 1e6 * each);
-    let lowest = last[..model.positions()].chunks_exact(7).map(|body| body[2]).fold(f64::INFINITY, f64::min);
+    // Of boxes, then of balls: the middles of all, then their orientations.
+    let groups = last[..model.positions()].chunks_exact(7 * BODIES / 2);
+    let heights = groups.flat_map(|group| group[..3 * BODIES / 2].chunks_exact(3).map(|middle| middle[2]));
+    let lowest = heights.fold(f64::INFINITY, f64::min);
     row(&format!("{BODIES}-resting{precision}/lowest-over-size"), "m/m", lowest / SIZE);
 
     let mut rollout = Rollout::<S>::new(&step, Options::new(RESTING))?;

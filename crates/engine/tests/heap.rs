@@ -72,9 +72,9 @@ impl Loss for Weighted {
 
 /// The state after some steps.
 fn after(step: &Step, from: &[f64], steps: usize) -> Result<Vec<f64>, Error> {
-    let model = step.model();
+    let (model, params) = (step.model(), step.model().params());
     let mut rollout = Rollout::<f64>::new(step, Options::new(steps))?;
-    let start = Start { states: from, controls: &model.controls(steps), params: model.params().values() };
+    let start = Start { states: from, controls: &model.controls(steps), params: params.values() };
     let mut last = Vec::new();
     rollout.watch(&start, |moment| last = moment.state.to_vec())?;
     Ok(last)
@@ -82,37 +82,123 @@ fn after(step: &Step, from: &[f64], steps: usize) -> Result<Vec<f64>, Error> {
 
 /// Value and gradient by the state of a few steps.
 fn gradient(step: &Step, from: &[f64], steps: usize) -> (f64, Vec<f64>) {
-    let model = step.model();
+    let (model, params) = (step.model(), step.model().params());
     let mut rollout = Rollout::<f64>::new(step, Options::new(steps)).expect("a rollout");
-    let start = Start { states: from, controls: &model.controls(steps), params: model.params().values() };
+    let start = Start { states: from, controls: &model.controls(steps), params: params.values() };
     let gradient = rollout.gradient(&start, &Weighted).expect("a gradient");
     let by = gradient.states.to_vec();
     (rollout.value(&start, &Weighted).expect("a value")[0], by)
 }
 
+/// A heap that has fallen for a while, and the step that it goes on with.
+fn fallen(bodies: usize, law: Complementarity, dense: Option<usize>, steps: usize) -> (Step, Vec<f64>) {
+    let step = step(&heap(bodies, law), dense);
+    let state = after(&step, step.model().state().values(), steps).expect("a run");
+    (step, state)
+}
+
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// Islands are dense up to more contacts than there are.
+const ALL_DENSE: usize = 100_000;
+
 #[test]
-fn prototype() {
-    let n: usize = std::env::var("N").map_or(60, |n| n.parse().expect("a number"));
-    let steps: usize = std::env::var("STEPS").map_or(200, |n| n.parse().expect("a number"));
-    let reg: f64 = std::env::var("REG").map_or(1e-4, |n| n.parse().expect("a number"));
-    let dense: Option<usize> = std::env::var("DENSE").ok().map(|n| n.parse().expect("a number"));
-    let law = Complementarity { regularisation: reg, ..Complementarity::default() };
-    let scene = heap(n, law);
-    let t = std::time::Instant::now();
-    let s = step(&scene, dense);
-    println!("build {:?}", t.elapsed());
-    let t = std::time::Instant::now();
-    let state = after(&s, s.model().state().values(), steps).expect("a run");
-    println!("run {:?} a step", t.elapsed() / steps as u32);
-    let half = s.model().positions();
-    let v: f64 = state[half..].iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    let z = (0..n).map(|i| state[7 * i + 2]).fold(f64::INFINITY, f64::min);
-    println!("fastest {v} lowest {z}");
-    let t = std::time::Instant::now();
-    let (value, by) = gradient(&s, &state, 5);
-    println!(
-        "gradient {:?} value {value} by {}",
-        t.elapsed() / 5,
-        by.iter().map(|x| x * x).sum::<f64>().sqrt()
-    );
+fn sparse_and_dense_equations_have_one_solution() {
+    let (sparse, state) = fallen(36, law(), Some(8), 60);
+    let dense = step(&heap(36, law()), Some(ALL_DENSE));
+    let ends = [&sparse, &dense].map(|step| after(step, &state, 4).expect("a run"));
+    assert!(largest_difference(&ends[0], &state) > 1e-6, "it has come to rest: nothing is compared");
+    assert!(largest_difference(&ends[0], &ends[1]) < 1e-9);
+    let [(_, by_sparse), (_, by_dense)] = [&sparse, &dense].map(|step| gradient(step, &state, 2));
+    let size = by_dense.iter().fold(0.0, |most: f64, by| most.max(by.abs()));
+    assert!(largest_difference(&by_sparse, &by_dense) < 1e-6 * size);
+}
+
+#[test]
+fn the_gradient_of_a_heap_agrees_with_differences() {
+    let swept = Complementarity {
+        solver: ContactSolver::GaussSeidel,
+        gradient: ContactGradient::Reverse,
+        fixed_iterations: Some(15),
+        ..law()
+    };
+    for law in [law(), swept] {
+        let (step, state) = fallen(27, law, Some(8), 30);
+        let (_, by) = gradient(&step, &state, 2);
+        for salt in 0..3 {
+            let direction: Vec<f64> = (0..state.len()).map(|i| chance(7 * i + salt)).collect();
+            let at = |h: f64| {
+                let moved: Vec<f64> = state.iter().zip(&direction).map(|(x, d)| x + h * d).collect();
+                gradient(&step, &moved, 2).0
+            };
+            let along: f64 = by.iter().zip(&direction).map(|(by, d)| by * d).sum();
+            let h = 1e-8;
+            let difference = (at(h) - at(-h)) / (2.0 * h);
+            assert!((along - difference).abs() < 1e-4 * along.abs(), "{along} and {difference}");
+        }
+    }
+}
+
+#[test]
+fn steps_do_not_depend_on_those_before() {
+    let (step, state) = fallen(100, law(), None, 25);
+    let at_once = after(&step, step.model().state().values(), 27).expect("a run");
+    // What finds pairs starts anew here.
+    let again = self::step(&heap(100, law()), None);
+    assert_eq!(after(&again, &state, 2).expect("a run"), at_once);
+    // So it is in a batch with another world.
+    let run = RunOptions { threads: 1, width: Width::Narrow, ..RunOptions::default() };
+    let mut batch =
+        Rollout::<f64>::new(&step, Options { worlds: 2, run, ..Options::new(2) }).expect("a batch");
+    let model = step.model();
+    let first = model.state();
+    let states = [first.values(), &state].concat();
+    let (controls, params) = (model.controls(4), model.params().values().repeat(2));
+    let start = Start { states: &states, controls: &controls, params: &params };
+    let mut last = Vec::new();
+    batch
+        .watch(&start, |moment| {
+            if moment.world == 1 {
+                last = moment.state.to_vec();
+            }
+        })
+        .expect("a run");
+    assert_eq!(last, at_once);
+}
+
+#[test]
+fn too_many_contacts_are_an_error_that_names_the_setting() {
+    let mut scene = heap(60, law());
+    let contact = scene.contact.as_mut().expect("contact");
+    contact.most_contacts = Some(50);
+    let step = step(&scene, None);
+    let error = after(&step, step.model().state().values(), 60).expect_err("more than 50 contacts");
+    assert!(matches!(error, Error::TooManyContacts { most: 50, .. }), "{error}");
+    assert!(error.to_string().contains("`most_contacts` in `[contact]`"), "{error}");
+    assert!(error.is_of_the_run());
+}
+
+#[test]
+fn a_heap_comes_to_rest_and_does_not_sink() {
+    let (step, state) = fallen(300, Complementarity { tolerance: 1e-5, ..law() }, None, 600);
+    let (positions, velocities) = state.split_at(step.model().positions());
+    // A ball may still roll; nothing falls or jumps.
+    let fastest = velocities.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    assert!(fastest < 0.5, "{fastest} m/s");
+    let slow = velocities.iter().filter(|v| v.abs() < 0.05).count();
+    assert!(slow > velocities.len() * 9 / 10, "{slow} of {}", velocities.len());
+    // Of boxes, then of balls: the middles of all, then their orientations.
+    let groups = positions.chunks_exact(7 * 150).flat_map(|group| group[..3 * 150].chunks_exact(3));
+    let middles: Vec<[f64; 3]> = groups.map(|x| [x[0], x[1], x[2]]).collect();
+    assert_eq!(middles.len(), 300);
+    for (i, a) in middles.iter().enumerate() {
+        assert!(a[2] > 0.98 * SIZE, "body {i} is at {a:?}");
+        for b in &middles[..i] {
+            let apart = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+            // Spheres, and the spheres in boxes.
+            assert!(apart > 1.96 * SIZE, "two bodies are {apart} m apart");
+        }
+    }
 }

@@ -99,6 +99,12 @@ impl Contacts {
         pairs
     }
 
+    /// Were there more than there is room for? Then the last gap is no number.
+    #[inline(always)]
+    pub fn are_too_many<L: Lane>(&self, world: &World<'_, L>, pairs: &Pairs<'_, L>) -> bool {
+        pairs.count == self.capacity && world.values(self.gap).get(self.capacity - 1).value_in(0).is_nan()
+    }
+
     /// No pairs yet.
     #[inline(always)]
     pub fn no_pairs<'a, L: Lane>(&self, world: &World<'a, L>) -> Pairs<'a, L> {

@@ -374,6 +374,9 @@ impl Operation for ContactDynamics {
         }
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
+        if self.contacts.are_too_many(world, &pairs) {
+            return self.no_room(world);
+        }
         let Some(islands) = self.islands(&pairs, &mut scratch) else { return self.no_room(world) };
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(&self.room, &mut scratch);

@@ -368,6 +368,12 @@ impl<'a> Islands<'a> {
         self.blocks[i] as usize..self.blocks[i + 1] as usize
     }
 
+    /// May islands be sparse?
+    #[inline(always)]
+    pub fn is_sparse(&self) -> bool {
+        self.dense != usize::MAX
+    }
+
     /// Is its matrix dense?
     #[inline(always)]
     pub fn is_dense(&self, i: usize) -> bool {

@@ -171,6 +171,15 @@ impl Operation for Penalty {
             }
         }
         let (pairs, at) = (self.contacts.pairs(world), self.contacts.values(world));
+        if self.contacts.are_too_many(world, &pairs) {
+            // No numbers: that is how a step knows.
+            for robot in &self.robots {
+                world
+                    .values(robot.force)
+                    .set(0, vec3(L::from_f64(f64::NAN), L::from_f64(0.0), L::from_f64(0.0)));
+            }
+            return;
+        }
         for c in 0..pairs.count {
             let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
             let [ke, kd, kf] = self.springs(world, near);

@@ -36,8 +36,15 @@ const STEPS: usize = 12;
 /// The least number of iterations that linear equations may take.
 const LEAST: usize = 200;
 
+/// How often a step of Newton's method is shortened by half, and by which part of its length |F|² has to fall.
+const HALVINGS: usize = 6;
+const LESS: f64 = 0.01;
+
 /// Sweeps of Gauss-Seidel between looks at the residual.
 const AT_ONCE: usize = 10;
+
+/// The same of many contacts, before Newton's method is tried for the first time; then always as many as were made.
+const MANY_AT_ONCE: usize = 50;
 
 /// The numbers of an island.
 pub(crate) struct Problem<'a, L: Lane, P: Pattern> {
@@ -140,6 +147,16 @@ pub(crate) const fn has_tangent<L: Lane>() -> bool {
     size_of::<L::Element>() > size_of::<L::Float>()
 }
 
+/// |F|²
+#[inline(always)]
+fn squared<L: Lane>(v: &[Vec3<L>]) -> L {
+    let mut sum = L::from_f64(0.0);
+    for v in v {
+        sum = sum + dot(*v, *v);
+    }
+    sum
+}
+
 #[inline(always)]
 fn largest<L: Lane>(v: Vec3<L>) -> L {
     v.x.abs().max(v.y.abs()).max(v.z.abs())
@@ -158,8 +175,13 @@ impl Solver {
     ) -> L {
         let tolerance = self.tolerance::<L>();
         let mut made = 0;
+        let many = const { L::WIDTH == 1 } && problems.islands.is_sparse();
         let residual = loop {
-            let residual = if self.newton {
+            let residual = if self.newton && many && made > 0 {
+                self.damped(problems, p, work)
+            } else if self.newton && many {
+                L::from_f64(f64::INFINITY)
+            } else if self.newton {
                 self.newton(problems, p, work)
             } else {
                 self.laws(problems, p, work) / problems.scale(p)
@@ -168,7 +190,9 @@ impl Solver {
                 break residual;
             }
             let done = residual.le(tolerance);
-            for _ in 0..AT_ONCE.min(self.sweeps - made) {
+            // A step of Newton's method for many contacts takes as long as dozens of sweeps.
+            let at_once = if many && self.newton { made.max(MANY_AT_ONCE) } else { AT_ONCE };
+            for _ in 0..at_once.min(self.sweeps - made) {
                 record.before(p, done);
                 sweep(self.cone, problems, done, p);
                 made += 1;
@@ -271,6 +295,45 @@ impl Solver {
             return system.solve(x, &mut work.krylov);
         }
         0.0
+    }
+
+    /// Of many contacts: steps of Newton's method that are shortened until |F| falls, while it does. Where hundreds of contacts
+    /// may stick or slide, whole steps lead from one wrong guess to the next; sweeps help then.
+    #[inline(always)]
+    fn damped<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+        let n = p.len();
+        let tolerance = self.tolerance::<L>();
+        let mut residual = self.laws(problems, p, work) / problems.scale(p);
+        let mut size = squared(&work.step[..n]);
+        for _ in 0..STEPS {
+            if residual.le(tolerance).all() {
+                break;
+            }
+            self.step(problems, work);
+            work.best[..n].copy_from_slice(p);
+            // Laws are evaluated where the step was: it is kept beside.
+            let direction = std::mem::take(&mut work.krylov.vectors[0]);
+            direction[..n].copy_from_slice(&work.step[..n]);
+            let (mut length, mut helps) = (L::from_f64(1.0), false);
+            for _ in 0..HALVINGS {
+                for i in 0..n {
+                    p[i] = work.best[i] - direction[i] * length;
+                }
+                let most = self.laws(problems, p, work);
+                let shorter = squared(&work.step[..n]);
+                if shorter.lt(size * (L::from_f64(1.0) - length * L::from_f64(LESS))).all() {
+                    (residual, size, helps) = (most / problems.scale(p), shorter, true);
+                    break;
+                }
+                length = length * L::from_f64(0.5);
+            }
+            work.krylov.vectors[0] = direction;
+            if !helps {
+                p.copy_from_slice(&work.best[..n]);
+                break;
+            }
+        }
+        residual
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load

@@ -157,6 +157,27 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
     all
 }
 
+/// Scenes whose contacts feel each other only in part, for sparse equations: by the implicit gradient and by sweeps.
+pub fn sparse() -> Vec<(&'static str, Scene)> {
+    let head = "[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\n[contact]\nmu = 0.3\n";
+    let swept = "gradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = 4\n";
+    // One on two, of which one is on two others: the first and the last contact do not feel each other.
+    let row = "[[bodies]]\nname = \"row\"\nmass = 1.3\ninertia = [0.2, 0.25, 0.3, 0.02, -0.01, 0.015]\n\
+               shape = { sphere = 0.1 }\npositions = [[0, 0, 0.0995], [0.25, 0.05, 0.0993], [0.12, 0.03, 0.2515], [0.5, 0, 0.0996], \
+               [0.37, 0.03, 0.2512]]\nvelocity = [0.9, 0.2, -0.3]\n";
+    let of = |(name, more, text): (&'static str, &str, &str)| (name, parse(&format!("{head}{more}{text}")));
+    let arm_and_box = named("an arm and a box");
+    [
+        ("a row of balls, sparse", "", row),
+        ("a row of balls, sparse, by sweeps", swept, row),
+        ("an arm and a box, sparse", "", &arm_and_box),
+        ("an arm and a box, sparse, by sweeps", swept, &arm_and_box),
+    ]
+    .into_iter()
+    .map(of)
+    .collect()
+}
+
 /// Every scene with penalties.
 pub fn soft() -> Vec<(&'static str, Scene)> {
     let head = "[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\nke = 300\nkd = 3\nkf = 2\n\

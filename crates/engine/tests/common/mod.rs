@@ -177,6 +177,11 @@ pub fn worlds() -> Vec<World> {
     let hard =
         |(name, scene)| World { hard: true, difference: difference(name), ..world(name, false, scene) };
     worlds.extend(contacts::hard().into_iter().map(hard));
+    let sparse = |(name, scene)| {
+        let world = hard((name, scene));
+        World { model: world.model.with_sparse_contact(1), ..world }
+    };
+    worlds.extend(contacts::sparse().into_iter().map(sparse));
     worlds
 }
 

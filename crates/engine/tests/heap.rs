@@ -41,9 +41,24 @@ fn heap(bodies: usize, law: Complementarity) -> Scene {
     }
 }
 
-/// A law under which impulses of a heap are found in few sweeps.
+/// A law that is solved as well as numbers can tell, under which corners share loads.
 fn law() -> Complementarity {
-    Complementarity { regularisation: 1e-2, ..Complementarity::default() }
+    Complementarity {
+        regularisation: 1e-2,
+        iterations: 20_000,
+        tolerance: 1e-13,
+        ..Complementarity::default()
+    }
+}
+
+/// So many sweeps, however far they get.
+fn swept(sweeps: usize) -> Complementarity {
+    Complementarity {
+        solver: ContactSolver::GaussSeidel,
+        gradient: ContactGradient::Reverse,
+        fixed_iterations: Some(sweeps),
+        ..law()
+    }
 }
 
 fn step(scene: &Scene, dense: Option<usize>) -> Step {
@@ -118,13 +133,7 @@ fn sparse_and_dense_equations_have_one_solution() {
 
 #[test]
 fn the_gradient_of_a_heap_agrees_with_differences() {
-    let swept = Complementarity {
-        solver: ContactSolver::GaussSeidel,
-        gradient: ContactGradient::Reverse,
-        fixed_iterations: Some(15),
-        ..law()
-    };
-    for law in [law(), swept] {
+    for law in [law(), swept(15)] {
         let (step, state) = fallen(27, law, Some(8), 30);
         let (_, by) = gradient(&step, &state, 2);
         for salt in 0..3 {
@@ -134,7 +143,7 @@ fn the_gradient_of_a_heap_agrees_with_differences() {
                 gradient(&step, &moved, 2).0
             };
             let along: f64 = by.iter().zip(&direction).map(|(by, d)| by * d).sum();
-            let h = 1e-8;
+            let h = 1e-7;
             let difference = (at(h) - at(-h)) / (2.0 * h);
             assert!((along - difference).abs() < 1e-4 * along.abs(), "{along} and {difference}");
         }
@@ -143,10 +152,11 @@ fn the_gradient_of_a_heap_agrees_with_differences() {
 
 #[test]
 fn steps_do_not_depend_on_those_before() {
-    let (step, state) = fallen(100, law(), None, 25);
+    let law = swept(10);
+    let (step, state) = fallen(100, law, None, 25);
     let at_once = after(&step, step.model().state().values(), 27).expect("a run");
     // What finds pairs starts anew here.
-    let again = self::step(&heap(100, law()), None);
+    let again = self::step(&heap(100, law), None);
     assert_eq!(after(&again, &state, 2).expect("a run"), at_once);
     // So it is in a batch with another world.
     let run = RunOptions { threads: 1, width: Width::Narrow, ..RunOptions::default() };
@@ -170,7 +180,7 @@ fn steps_do_not_depend_on_those_before() {
 
 #[test]
 fn too_many_contacts_are_an_error_that_names_the_setting() {
-    let mut scene = heap(60, law());
+    let mut scene = heap(60, swept(10));
     let contact = scene.contact.as_mut().expect("contact");
     contact.most_contacts = Some(50);
     let step = step(&scene, None);
@@ -182,7 +192,7 @@ fn too_many_contacts_are_an_error_that_names_the_setting() {
 
 #[test]
 fn a_heap_comes_to_rest_and_does_not_sink() {
-    let (step, state) = fallen(300, Complementarity { tolerance: 1e-5, ..law() }, None, 600);
+    let (step, state) = fallen(300, swept(30), None, 400);
     let (positions, velocities) = state.split_at(step.model().positions());
     // A ball may still roll; nothing falls or jumps.
     let fastest = velocities.iter().fold(0.0, |most: f64, v| most.max(v.abs()));

@@ -362,10 +362,10 @@ impl Touch {
         for lane in 0..L::WIDTH {
             let one = self.one(near, kept, lane);
             let mut features = [Feature::default(); MOST];
-            let detected = one.detect(&near.pair, self.model.margin, &mut features);
+            let detected = one.detect(near.pair, self.model.margin, &mut features);
             let mut count = 0;
             for &feature in &features[..detected] {
-                let contact = one.contact(&near.pair, feature);
+                let contact = one.contact(near.pair, feature);
                 let touches = contact.gap.value_in(0) < self.model.margin;
                 if touches {
                     set_lane_of::<Contact, L>(&mut places.contacts[count], lane, &contact);
@@ -444,7 +444,7 @@ impl Touch {
     ) {
         for lane in (0..L::WIDTH).filter(|&lane| pairs.touches_in(c, lane)) {
             let (one, bar) = (self.one(near, kept, lane), lane_of::<Contact, L>(bar, lane));
-            let bars = one.pullback(&near.pair, feature(features, lane), &bar);
+            let bars = one.pullback(near.pair, feature(features, lane), &bar);
             for (i, &shape) in near.shapes.iter().enumerate() {
                 let to = numbers_mut::<Pose, L>(&mut pose_bars[shape]).iter_mut();
                 for (to, from) in to.zip(numbers::<Pose, L::Element>(&bars.poses[i])) {

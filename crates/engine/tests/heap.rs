@@ -143,9 +143,9 @@ fn the_gradient_of_a_heap_agrees_with_differences() {
                 gradient(&step, &moved, 2).0
             };
             let along: f64 = by.iter().zip(&direction).map(|(by, d)| by * d).sum();
-            let h = 1e-7;
+            let h = 1e-9;
             let difference = (at(h) - at(-h)) / (2.0 * h);
-            assert!((along - difference).abs() < 1e-4 * along.abs(), "{along} and {difference}");
+            assert!((along - difference).abs() < 1e-5 * along.abs(), "{along} and {difference}");
         }
     }
 }
@@ -192,13 +192,23 @@ fn too_many_contacts_are_an_error_that_names_the_setting() {
 
 #[test]
 fn a_heap_comes_to_rest_and_does_not_sink() {
-    let (step, state) = fallen(300, swept(30), None, 400);
+    // Balls roll on a plane for ever: walls hold them together.
+    let mut scene = heap(300, swept(30));
+    for (i, at) in [[-0.4, 0.6], [1.7, 0.6], [0.6, -0.4], [0.6, 1.7]].into_iter().enumerate() {
+        let half_sides = if i < 2 { [0.2, 1.5, 2.0] } else { [1.5, 0.2, 2.0] };
+        let mut wall = Shape::new(Geometry::Box { half_sides });
+        (wall.name, wall.placement.position) = (format!("wall{i}"), [at[0], at[1], 1.0]);
+        scene.shapes.push(wall);
+    }
+    let step = step(&scene, None);
+    let state = after(&step, step.model().state().values(), 800).expect("a run");
     let (positions, velocities) = state.split_at(step.model().positions());
-    // A ball may still roll; nothing falls or jumps.
-    let fastest = velocities.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-    assert!(fastest < 0.5, "{fastest} m/s");
-    let slow = velocities.iter().filter(|v| v.abs() < 0.05).count();
-    assert!(slow > velocities.len() * 9 / 10, "{slow} of {}", velocities.len());
+    // Of boxes, then of balls: velocities of all, then angular ones. A ball may spin about an upright axis for ever.
+    let linear: Vec<f64> = velocities.chunks_exact(6 * 150).flat_map(|group| group[..450].to_vec()).collect();
+    let fastest = linear.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    assert!(fastest < 0.1, "{fastest} m/s");
+    let slow = linear.iter().filter(|v| v.abs() < 0.01).count();
+    assert!(slow > linear.len() * 9 / 10, "{slow} of {}", linear.len());
     // Of boxes, then of balls: the middles of all, then their orientations.
     let groups = positions.chunks_exact(7 * 150).flat_map(|group| group[..3 * 150].chunks_exact(3));
     let middles: Vec<[f64; 3]> = groups.map(|x| [x[0], x[1], x[2]]).collect();

@@ -9,6 +9,7 @@ mod law;
 mod one;
 mod penalty;
 mod place;
+mod placed;
 mod pull;
 mod rows;
 mod shapes;
@@ -26,9 +27,10 @@ use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
 
 pub(crate) use dynamics::Part;
-use dynamics::{ContactDynamics, Settings};
+use dynamics::{ContactDynamics, Room, Settings};
 use law::Cone;
 use penalty::Penalty;
+use placed::Placed;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
@@ -118,39 +120,63 @@ impl Contacts {
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
         robots: &[Robot],
-        mut parts: Vec<Part>,
+        parts: Vec<Part>,
         h: f64,
+    ) -> Result<Touched, Error> {
+        let law = match &self.law {
+            ContactModel::Complementarity(law) => law,
+            ContactModel::Penalty(_) => return self.add_penalty(p, name, inputs, robots, parts),
+        };
+        let room = Room::new(p, name, &parts, &self.pairs, self.touchable.capacity);
+        let mut bodies = Vec::new();
+        for (r, part) in parts.iter().enumerate() {
+            let (in_node, place) = (inputs.robots[r].bodies, (room.memory, room.starts[r]));
+            let seen = |body: usize| self.touches(r, body);
+            bodies.push(Placed::add(p, &name(&format!("robot {r}")), part, in_node, place, seen));
+        }
+        let given = Given::new(&self.touchable, inputs, bodies.clone())?;
+        let contacts = Touch::add(p, name, &self.touchable, given);
+        let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
+        let robots = (parts, bodies);
+        let out = ContactDynamics::add(p, name, robots, self.pairs.clone(), contacts, settings, room);
+        Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+    }
+
+    /// Is there a shape on a body?
+    fn touches(&self, robot: usize, body: usize) -> bool {
+        self.touchable.shapes.iter().any(|shape| shape.on.is(robot, body))
+    }
+
+    /// The same with forces that push bodies apart.
+    fn add_penalty(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        robots: &[Robot],
+        mut parts: Vec<Part>,
     ) -> Result<Touched, Error> {
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
             let (q, v) = (part.inputs.q, part.inputs.v);
             let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
-            let seen = |body: usize| self.touchable.shapes.iter().any(|shape| shape.on.is(r, body));
+            let seen = |body: usize| self.touches(r, body);
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies)?;
         let contacts = Touch::add(p, name, &self.touchable, given.clone());
-        match &self.law {
-            ContactModel::Complementarity(law) => {
-                let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
-                let out = ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings);
-                Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
-            }
-            ContactModel::Penalty(_) => {
-                let moving = |part: &mut Part| {
-                    let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
-                    (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
-                };
-                let before = parts.iter_mut().map(moving).collect();
-                let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
-                let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
-                let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
-                    robot.acceleration(p, name, Part { pushes, ..part })
-                };
-                let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
-                Ok(Touched { accelerations, residual: None })
-            }
-        }
+        let moving = |part: &mut Part| {
+            let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
+            (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
+        };
+        let before = parts.iter_mut().map(moving).collect();
+        let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
+        let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
+        let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
+            robot.acceleration(p, name, Part { pushes, ..part })
+        };
+        let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
+        Ok(Touched { accelerations, residual: None })
     }
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.

@@ -331,17 +331,19 @@ fn nothing_depends_on_friction_inside_its_cone() {
 fn reverse_agrees_with_implicit() {
     for (name, scene) in common::contacts::hard() {
         let ContactModel::Complementarity(law) = scene.contact.expect("contact").model else { continue };
-        // What lies flat takes thousands of sweeps.
-        if law.gradient == ContactGradient::Reverse || name.contains("box") {
+        if law.gradient == ContactGradient::Reverse {
             continue;
         }
+        // What lies flat takes thousands of sweeps.
+        let flat = ["box", "at rest", "upright", "lies"].iter().any(|word| name.contains(word));
+        let sweeps = if flat { 20_000 } else { 1_000 };
         let with = |gradient: ContactGradient| {
             let mut scene = scene.clone();
             let law = Complementarity {
                 gradient,
                 solver: ContactSolver::GaussSeidel,
                 // Derivatives come after the values: a residual that is small enough does not end it.
-                fixed_iterations: Some(1000),
+                fixed_iterations: Some(sweeps),
                 ..law
             };
             scene.contact = Some(Contact {

@@ -16,8 +16,10 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Trees};
+use super::placed::{self, Pending};
 use super::rows::{self, SIGNS, Side, Sides};
 use super::solver::Solver;
+use crate::articulated::bodies::Moving;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::kinematics::{origin, zero};
 use crate::articulated::push::Pushes;
@@ -47,6 +49,8 @@ const FASTEST_CORRECTION: f64 = 1.0;
 /// Accelerations of robots that touch.
 pub(crate) struct ContactDynamics {
     pub(super) parts: Vec<Part>,
+    /// Bodies of robots, which have placed them.
+    bodies: Vec<Moving>,
     /// Where the memory of each robot begins, and where that of contacts does.
     pub(super) starts: Vec<usize>,
     /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
@@ -86,24 +90,47 @@ pub(crate) fn frame<R: Real>(n: Vec3<R>) -> Mat3<R> {
     mat3(n, t, vec3(b, sign + n.y * n.y * a, -n.y))
 }
 
-impl ContactDynamics {
-    /// Adds it to a program.
-    pub fn add(
+/// The memory of robots and of their contacts.
+pub(crate) struct Room {
+    pub memory: Memory,
+    /// Where the memory of each robot begins, and where that of contacts does.
+    pub starts: Vec<usize>,
+    /// The most degrees of freedom on a way.
+    way: usize,
+}
+
+impl Room {
+    /// For robots and at most `capacity` contacts.
+    pub fn new(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
-        parts: Vec<Part>,
-        pairs: Vec<(Sides, f64)>,
-        contacts: Contacts,
-        settings: Settings,
-    ) -> Outcome {
+        parts: &[Part],
+        pairs: &[(Sides, f64)],
+        capacity: usize,
+    ) -> Room {
         let mut starts = vec![0];
-        for part in &parts {
-            starts.push(starts[starts.len() - 1] + Kept::<f64>::numbers(&part.tree, false));
+        for part in parts {
+            starts.push(starts[starts.len() - 1] + placed::numbers(&part.tree));
         }
         let sides = pairs.iter().flat_map(|(sides, _)| sides.iter().flatten());
         let way = sides.map(|side| parts[side.robot].tree.way(side.node).len()).max().unwrap_or(0);
-        let found = Found::<f64>::numbers(contacts.capacity, way);
+        let found = Found::<f64>::numbers(capacity, way);
         let memory = p.memory(&name("contact, kept"), starts[parts.len()] + found);
+        Room { memory, starts, way }
+    }
+}
+
+impl ContactDynamics {
+    /// Adds it to a program, after the robots have been placed in the room.
+    pub fn add(
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        (parts, bodies): (Vec<Part>, Vec<Moving>),
+        pairs: Vec<(Sides, f64)>,
+        contacts: Contacts,
+        settings: Settings,
+        Room { memory, starts, way }: Room,
+    ) -> Outcome {
         let of = |(r, part): (usize, &Part)| {
             p.computed(&name(&format!("acceleration of robot {r}")), part.tree.velocities())
         };
@@ -118,6 +145,7 @@ impl ContactDynamics {
         let trees = Trees::new(&roots);
         let operation = ContactDynamics {
             parts,
+            bodies,
             starts,
             pairs,
             roots,
@@ -136,6 +164,16 @@ impl ContactDynamics {
     #[inline(always)]
     pub(super) fn kept<'a, L: Lane>(&self, robot: usize, memory: &'a mut [L]) -> Kept<'a, L> {
         Kept::carve_branches(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
+    }
+
+    /// The same with what is left to the end of the pullback.
+    #[inline(always)]
+    pub(super) fn pending<'a, L: Lane>(
+        &self,
+        robot: usize,
+        memory: &'a mut [L],
+    ) -> (Kept<'a, L>, Pending<'a, L>) {
+        placed::memory(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
     }
 
     /// The way and the rows of a side.
@@ -294,6 +332,8 @@ impl Operation for ContactDynamics {
     }
     fn reads(&self) -> Vec<BufferUse> {
         let mut reads = self.contacts.uses();
+        // The pullback ends where bodies were placed, also if none of them touches.
+        reads.extend(self.bodies.iter().map(|bodies| BufferUse::from(bodies.poses)));
         for part in &self.parts {
             reads.extend(part.inputs.reads());
             reads.push(part.tau.into());

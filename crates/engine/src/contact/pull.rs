@@ -19,6 +19,7 @@ use super::contacts::Pairs;
 use super::dynamics::{ContactDynamics, frame};
 use super::equations::{Equations, Found};
 use super::islands::Islands;
+use super::placed::Pending;
 use super::solver::newton_matrix;
 use super::sweeps::{Bars, History};
 use super::touching::Touching;
@@ -129,17 +130,12 @@ impl ContactDynamics {
             let half = &mut halves[first..first + self.parts[r].tree.dofs.len()];
             first += half.len();
             self.collect(islands, r, y, (bars.w, L::from_f64(self.settings.h)), half);
-            let kept = self.kept(r, robots);
-            self.pull_robot(
-                world,
-                (&pairs, islands),
-                r,
-                (&kept, &found),
-                half,
-                left.as_mut(),
-                &mut bars,
-                &mut *scratch,
-            );
+            let (kept, mut pending) = self.pending(r, robots);
+            let of = (&kept, &found);
+            self.pull_robot(world, islands, r, of, half, &mut pending, &mut bars);
+            if let Some(left) = &mut left {
+                self.pull_columns(world, (&pairs, islands), r, of, left, &mut bars, &mut *scratch);
+            }
         }
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
         for k in 0..islands.contacts() {
@@ -150,88 +146,104 @@ impl ContactDynamics {
         }
     }
 
-    /// One robot: along λ, of which `half` is L⁻ᵀ M λ, and along what the sweeps left.
+    /// One robot along λ, of which `half` is L⁻ᵀ M λ. Where its bodies were placed, the pullback ends (`placed.rs`).
     #[inline(always)]
     fn pull_robot<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        r: usize,
+        (kept, found): (&Kept<'_, L>, &Found<'_, L>),
+        half: &mut [L],
+        pending: &mut Pending<'_, L>,
+        contact_bars: &mut ContactBars<'_, L>,
+    ) {
+        let part = &self.parts[r];
+        let (tree, inputs) = (&*part.tree, &part.inputs);
+        let (l, inverse) = kept.branches();
+        factor::solve_down(tree, l, inverse, half);
+        let tau_bar = world.bars(part.tau);
+        for (i, dof) in tree.dofs.iter().enumerate() {
+            tau_bar.add(dof.v as usize, half[i]);
+            pending.w[i] = -half[i];
+        }
+        self.rates(part, &world.values(inputs.v), kept.acceleration, pending.rates);
+        let mut pushed = None;
+        if let Some(pushes) = &part.pushes {
+            pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
+        }
+        let weights = (&*found.impulses, &*contact_bars.w);
+        let (rates, sums) = (&*pending.rates, &mut pending.sums);
+        let moved = (rates, &mut *pending.motions, &mut *pending.forces);
+        let bars = (&mut *contact_bars.frames, &mut *contact_bars.points);
+        let mut touching = self.touching(islands, r, (kept, found), pushed, weights, moved, bars);
+        let along = (&*pending.w, &*kept.acceleration);
+        let (k, inertias) = (&kept.kinematics, &*kept.inertias);
+        rnea_pullback::begin(tree, k, inertias, along, &mut touching, sums, &inputs.bars(world));
+    }
+
+    /// Contacts of a robot as forces p / h, of impulses, and as cotangents ζ of relative velocities, of rates.
+    #[inline(always)]
+    fn touching<'a, L: Lane>(
+        &'a self,
+        islands: &'a Islands<'a>,
+        robot: usize,
+        (kept, found): (&Kept<'_, L>, &'a Found<'_, L>),
+        pushed: Option<Pushed<'a, L>>,
+        (impulses, w_bars): (&'a [Vec3<L>], &'a [Vec3<L>]),
+        (rates, motions, forces): (&'a [L], &'a mut [Motion<L>], &'a mut [Force<L>]),
+        (frame_bars, point_bars): (&'a mut [Mat3<L>], &'a mut [Vec3<L>]),
+    ) -> Touching<'a, L> {
+        spread(&self.parts[robot].tree, kept.kinematics.axes, rates, motions);
+        Touching {
+            pushed,
+            robot,
+            sides: &self.pairs,
+            islands,
+            per_step: L::from_f64(1.0 / self.settings.h),
+            frames: found.frames,
+            arms: [&*found.arms[0], &*found.arms[1]],
+            impulses,
+            w_bars,
+            rates,
+            motions,
+            forces,
+            frame_bars,
+            point_bars,
+        }
+    }
+
+    /// One robot along what the sweeps left: column after column, and last what their ID is with no acceleration.
+    #[inline(always)]
+    fn pull_columns<L: Lane>(
         &self,
         world: &World<'_, L>,
         at: (&Pairs<'_, L>, &Islands<'_>),
         r: usize,
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
-        half: &mut [L],
-        mut left: Option<&mut Left<'_, L>>,
+        left: &mut Left<'_, L>,
         contact_bars: &mut ContactBars<'_, L>,
         mut scratch: &mut [L],
     ) {
         let (part, islands) = (&self.parts[r], at.1);
         let (tree, inputs) = (&*part.tree, &part.inputs);
-        let (l, inverse) = kept.branches();
-        factor::solve_down(tree, l, inverse, half);
-        let tau_bar = world.bars(part.tau);
-        for (w, dof) in half.iter_mut().zip(&tree.dofs) {
-            tau_bar.add(dof.v as usize, *w);
-            *w = -*w;
-        }
         let scratch = &mut scratch;
-        let v_next = carve::<f64, L>(scratch, tree.dofs.len());
         let motions = carve::<Motion, L>(scratch, tree.nodes.len());
         let forces = carve::<Force, L>(scratch, tree.nodes.len());
         let mut sums = rnea_pullback::Sums::carve(tree, scratch);
         let (x, bars) = (inputs.configuration(world), inputs.bars(world));
-        self.rates(part, &x.v, kept.acceleration, v_next);
         let start = against_gravity(world.values(inputs.gravity).get(0));
-        let columns = if left.is_some() { 3 * islands.touches(r) } else { 0 };
-        // λ first; then the columns, and last what their ID is with no acceleration.
-        for job in 0..1 + columns + usize::from(columns > 0) {
-            let mut pushed = None;
-            let (w, a, rates): (&[L], &[L], &[L]);
-            let (impulses, w_bars): (&[Vec3<L>], &[Vec3<L>]);
-            match left.as_deref_mut() {
-                Some(left) if job > 0 => {
-                    let last = job == columns + 1;
-                    if !self.column(at, (r, job - 1), (kept, found), left, last) {
-                        continue;
-                    }
-                    (w, a, rates) = (&*left.z, &*left.u, &*left.u);
-                    (impulses, w_bars) = (&*left.none, &*left.unit);
-                }
-                _ => {
-                    if let Some(pushes) = &part.pushes {
-                        pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
-                    }
-                    (w, a, rates) = (&*half, &*kept.acceleration, &*v_next);
-                    (impulses, w_bars) = (&*found.impulses, &*contact_bars.w);
-                }
-            }
-            spread(tree, kept.kinematics.axes, rates, motions);
-            let mut touching = Touching {
-                pushed,
-                robot: r,
-                sides: &self.pairs,
-                islands,
-                per_step: L::from_f64(1.0 / self.settings.h),
-                frames: found.frames,
-                arms: [&*found.arms[0], &*found.arms[1]],
-                impulses,
-                w_bars,
-                rates,
-                motions,
-                forces: &mut *forces,
-                frame_bars: &mut *contact_bars.frames,
-                point_bars: &mut *contact_bars.points,
-            };
-            let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-            rnea_pullback::pull(tree, &x, k, inertias, start, (w, a), &mut touching, &mut sums, &bars);
-            if job > 0 {
+        let columns = 3 * islands.touches(r);
+        for job in 0..columns + usize::from(columns > 0) {
+            if !self.column(at, (r, job), (kept, found), left, job == columns) {
                 continue;
             }
-            for (node, force) in tree.nodes.iter().zip(&*forces) {
-                let d = node.dof as usize;
-                for i in d..d + node.kind.velocities() {
-                    let scale = L::from_f64(tree.dofs[i].scale);
-                    bars.v.add(tree.dofs[i].v as usize, power(kept.kinematics.axes[i], *force) * scale);
-                }
-            }
+            let weights = (&*left.none, &*left.unit);
+            let moved = (&*left.u, &mut *motions, &mut *forces);
+            let onto = (&mut *contact_bars.frames, &mut *contact_bars.points);
+            let mut touching = self.touching(islands, r, (kept, found), None, weights, moved, onto);
+            let (k, inertias, along) = (&kept.kinematics, &*kept.inertias, (&*left.z, &*left.u));
+            rnea_pullback::pull(tree, &x, k, inertias, start, along, &mut touching, &mut sums, &bars);
         }
     }
 

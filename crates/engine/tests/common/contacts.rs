@@ -2,22 +2,24 @@
 
 use pullback_scene::Scene;
 
+use super::cases::cases;
+
 /// A world by its name, and the scene.
 pub type Named = (&'static str, String);
 
 /// A loose body: name, shape, position, and more keys.
-fn body(name: &str, shape: &str, position: [f64; 3], more: &str) -> String {
+pub fn body(name: &str, shape: &str, position: [f64; 3], more: &str) -> String {
     format!(
         "[[bodies]]\nname = \"{name}\"\nmass = 1.3\ninertia = [0.2, 0.25, 0.3, 0.02, -0.01, 0.015]\nshape = {{ {shape} }}\nposition = {position:?}\n{more}"
     )
 }
 
-const SLIDES: &str = "velocity = [2.1, 0.7, -0.3]\nangular_velocity = [0.2, -0.3, 0.5]\n";
+pub const SLIDES: &str = "velocity = [2.1, 0.7, -0.3]\nangular_velocity = [0.2, -0.3, 0.5]\n";
 const ROLLS: &str = "velocity = [0.3, 0.1, -0.3]\nangular_velocity = [-0.7, 2.4, 0.2]\n";
 const STICKS: &str = "velocity = [0.02, 0.01, -0.3]\n";
 
 /// Turned about an axis.
-fn turned(axis: [f64; 3], angle: f64) -> String {
+pub fn turned(axis: [f64; 3], angle: f64) -> String {
     let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
     let (cos, sin) = ((0.5 * angle).cos(), (0.5 * angle).sin() / length);
     let [x, y, z] = axis.map(|x| sin * x);
@@ -123,7 +125,7 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
     let head =
         |more: &str| format!("[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\n[contact]\n{more}");
     let mut all: Vec<(&'static str, Scene)> = Vec::new();
-    for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()) {
+    for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()).chain(cases()) {
         all.push((name, parse(&format!("{}{text}", head("mu = 0.3\n")))));
     }
     // However few the sweeps, their derivative is exact.

@@ -3,6 +3,7 @@
 
 #![allow(dead_code)]
 
+pub mod cases;
 pub mod contacts;
 pub mod robots;
 
@@ -31,6 +32,15 @@ pub struct World {
 }
 
 impl World {
+    /// What sort of world it is.
+    pub fn kind(&self) -> &'static str {
+        match (self.hard, self.soft) {
+            (true, _) => "Hard contact",
+            (_, true) => "Soft contact",
+            (false, false) => "Without shapes that touch",
+        }
+    }
+
     /// The integrators that can run it.
     pub fn integrators(&self) -> Vec<Integrator> {
         let can = |integrator: &Integrator| match integrator {

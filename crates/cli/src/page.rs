@@ -14,6 +14,7 @@ use pullback_solve::optimise::Run;
 use crate::quality::{self, Quality};
 use crate::simulate::{self, Recorded};
 use crate::solution;
+use crate::solve::Comparison;
 
 /// The page in a run folder.
 pub const FILE: &str = "report.html";
@@ -23,7 +24,7 @@ pub fn write_solved(
     folder: &RunFolder,
     problem: &mut Problem,
     run: &Run,
-    comparison: Option<&(String, Run)>,
+    (seconds, comparison): (f64, Option<&Comparison>),
     recorded: &Recorded,
     quality: &Quality,
 ) -> Result<()> {
@@ -46,7 +47,7 @@ pub fn write_solved(
             s.text(&problem.description().scene.description);
             s.plot(&loss_plot(run, comparison));
             match (run.stopped(), comparison) {
-                (_, Some(comparison)) => s.table(&compared(run, comparison)),
+                (_, Some(comparison)) => s.table(&compared(run, seconds, comparison)),
                 (Some(reason), None) => s.text(&reason.to_string()),
                 (None, None) => s,
             };
@@ -99,6 +100,11 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
             s.table(&table);
             if health.is_flat() {
                 s.text(&format!("All are exactly 0: {}.", quality::flat(problem)));
+            } else {
+                s.text(&format!("How far the gradient reaches: {}.", health.reach));
+            }
+            for (name, why) in &health.zeros {
+                s.text(&format!("{name} has no effect: {why}."));
             }
         })
         .section("Energy", |s| {
@@ -162,7 +168,7 @@ fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
 }
 
 /// Loss against the number of times the world was run.
-fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
+fn loss_plot(run: &Run, comparison: Option<&Comparison>) -> Plot {
     let series = |run: &Run| -> (Vec<f64>, Vec<f64>) {
         let runs = |r: &pullback_solve::optimise::Record| {
             (r.counts.values + r.counts.gradients + r.counts.jacobians) as f64
@@ -175,7 +181,7 @@ fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
         .y("best loss")
         .log_y()
         .series(run.method().name(), &x, &y);
-    if let Some((name, other)) = comparison {
+    if let Some(Comparison { name, run: other, .. }) = comparison {
         let (x, y) = series(other);
         plot = plot.log_x().series(name, &x, &y);
     }
@@ -183,14 +189,24 @@ fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
 }
 
 /// Both methods, and what each of them took.
-fn compared(run: &Run, (name, other): &(String, Run)) -> Table {
-    let mut table =
-        Table::new(["method", "loss", "iterations", "values", "gradients", "Jacobians", "stopped"]);
-    for (name, run) in [(run.method().name(), run), (name, other)] {
+fn compared(run: &Run, seconds: f64, other: &Comparison) -> Table {
+    let mut table = Table::new([
+        "method",
+        "loss",
+        "time [s]",
+        "iterations",
+        "values",
+        "gradients",
+        "Jacobians",
+        "stopped",
+    ]);
+    let both = [(run.method().name(), run, seconds), (other.name.as_str(), &other.run, other.seconds)];
+    for (name, run, seconds) in both {
         let c = run.counts();
         table.row([
             Cell::from(name),
             Cell::from(run.best().1),
+            Cell::from(seconds),
             Cell::from(run.history().last().map_or(0, |record| record.iteration) as i64),
             Cell::from(c.values as i64),
             Cell::from(c.gradients as i64),

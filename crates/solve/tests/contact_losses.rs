@@ -214,3 +214,62 @@ fn what_cannot_touch_is_refused() {
     let error = Problem::new(description).err().expect("nothing to measure").to_string();
     assert!(error.contains("loss[0].of") && error.contains("`arm.post` can touch `ground`"), "{error}");
 }
+
+/// Why friction, restitution and sizes have no effect: nothing touches, what touches sticks, nothing bounces.
+#[test]
+fn zeros_have_reasons() {
+    let ball = |z: f64, more: &str| {
+        format!(
+            "[simulation]\nsteps = 20\ndt = 0.002\n[ground]\nmu = 0.5\n[contact]\nmu = 0.5\n{more}\n\
+             [[bodies]]\nname = \"ball\"\nmass = 1\nshape = {{ sphere = 0.1 }}\nposition = [0, 0, {z}]\nvelocity = [0.3, 0, -0.2]\n\
+             angular_velocity = [0, 3, 0]\n\
+             [[variables]]\nname = \"contact.*\"\n[[variables]]\nname = \"ball.radius\"\n[[variables]]\nname = \"ball.mass\"\n\
+             [[loss]]\nkind = \"position\"\nof = \"ball\"\ntarget = [0, 0, 0]\n"
+        )
+    };
+    let zeros = |text: &str| {
+        let mut problem = problem(text);
+        let z = problem.variables().start();
+        let health = check(&mut problem, &z).expect("it can be checked");
+        assert!(health.audit.iter().all(|audit| audit.agreement() == Agreement::Right), "{:?}", health.audit);
+        health.zeros
+    };
+    let touches_nothing = "nothing that it belongs to touches";
+    let in_the_air = zeros(&ball(0.5, ""));
+    let names: Vec<&str> = in_the_air.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["contact.mu", "contact.restitution", "ball.radius"]);
+    assert!(in_the_air.iter().all(|(_, why)| why == touches_nothing), "{in_the_air:?}");
+    // It rolls: friction is inside its cone. Nothing is said of the radius, which matters, nor of the mass, which contacts do not read.
+    let rolls = zeros(&ball(0.1, ""));
+    let wanted = [
+        ("contact.mu", "what touches sticks: friction is nowhere at its limit"),
+        ("contact.restitution", "it is 0, and at 0 nothing bounces: start from a little more"),
+    ];
+    assert_eq!(rolls, wanted.map(|(name, why)| (name.to_owned(), why.to_owned())));
+    let slides =
+        zeros(&ball(0.1, "").replace("angular_velocity = [0, 3, 0]", "angular_velocity = [0, -9, 0]"));
+    assert_eq!(slides.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["contact.restitution"]);
+}
+
+/// A ball that is thrown far is straight in its speed; with a floor of bounces in the way the gradient is soon of no use.
+#[test]
+fn reach_tells_straight_from_crooked() {
+    let text = |ground: &str, position: f64| {
+        format!(
+            "[simulation]\nsteps = 400\ndt = 0.002\n{ground}\n\
+             [[bodies]]\nname = \"ball\"\nmass = 1\nshape = {{ sphere = 0.1 }}\nposition = [0, 0, {position}]\nvelocity = [1, 0, 0]\n\
+             [[variables]]\nname = \"initial.ball.position\"\nscale = 0.01\n\
+             [[loss]]\nkind = \"position\"\nof = \"ball\"\ntarget = [100, 0, 0]\n"
+        )
+    };
+    let reach = |text: &str| {
+        let mut problem = problem(text);
+        let z = problem.variables().start();
+        check(&mut problem, &z).expect("it can be checked").reach
+    };
+    let free = reach(&text("", 1.0));
+    assert_eq!(free.of_use(), Some(1.0));
+    assert!(free.steps.iter().all(|(_, part)| (part - 1.0).abs() < 1e-6), "{free}");
+    assert!(free.to_string().starts_with("of use for steps up to 1 of the scale"), "{free}");
+    assert_eq!(free.steps.len(), 4);
+}

@@ -183,9 +183,12 @@ impl Operation for Measure {
         let (normal, squares) = (world.values(self.normal), world.values(self.squares));
         let (count, sliding) = (world.values(self.count), world.values(self.sliding));
         for g in 0..self.groups.len() {
-            (force.set(g, zero()), along.set(g, zero()));
-            (normal.set(g, nothing), squares.set(g, nothing));
-            (count.set(g, nothing), sliding.set(g, nothing));
+            force.set(g, zero());
+            along.set(g, zero());
+            normal.set(g, nothing);
+            squares.set(g, nothing);
+            count.set(g, nothing);
+            sliding.set(g, nothing);
         }
         let (pairs, at) = (self.contacts.pairs(world), self.contacts.values(world));
         for c in 0..pairs.count {

@@ -24,7 +24,7 @@ pub fn write_solved(
     folder: &RunFolder,
     problem: &mut Problem,
     run: &Run,
-    (seconds, comparison): (f64, Option<&Comparison>),
+    comparison: Option<&Comparison>,
     recorded: &Recorded,
     quality: &Quality,
 ) -> Result<()> {
@@ -47,7 +47,7 @@ pub fn write_solved(
             s.text(&problem.description().scene.description);
             s.plot(&loss_plot(run, comparison));
             match (run.stopped(), comparison) {
-                (_, Some(comparison)) => s.table(&compared(run, seconds, comparison)),
+                (_, Some(comparison)) => s.table(&compared(run, comparison)),
                 (Some(reason), None) => s.text(&reason.to_string()),
                 (None, None) => s,
             };
@@ -188,25 +188,15 @@ fn loss_plot(run: &Run, comparison: Option<&Comparison>) -> Plot {
     plot
 }
 
-/// Both methods, and what each of them took.
-fn compared(run: &Run, seconds: f64, other: &Comparison) -> Table {
-    let mut table = Table::new([
-        "method",
-        "loss",
-        "time [s]",
-        "iterations",
-        "values",
-        "gradients",
-        "Jacobians",
-        "stopped",
-    ]);
-    let both = [(run.method().name(), run, seconds), (other.name.as_str(), &other.run, other.seconds)];
-    for (name, run, seconds) in both {
+/// Both methods, and what each of them took. Not the time: a page is the same for a run that was killed and went on.
+fn compared(run: &Run, other: &Comparison) -> Table {
+    let mut table =
+        Table::new(["method", "loss", "iterations", "values", "gradients", "Jacobians", "stopped"]);
+    for (name, run) in [(run.method().name(), run), (other.name.as_str(), &other.run)] {
         let c = run.counts();
         table.row([
             Cell::from(name),
             Cell::from(run.best().1),
-            Cell::from(seconds),
             Cell::from(run.history().last().map_or(0, |record| record.iteration) as i64),
             Cell::from(c.values as i64),
             Cell::from(c.gradients as i64),

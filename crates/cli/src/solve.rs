@@ -73,8 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     solution::write_history(&folder, &run)?;
     let quality = Quality::new(&mut problem, &run)?;
     solution::write_solution(&folder, &problem, &run, &quality)?;
-    let compared = (seconds, comparison.as_ref());
-    page::write_solved(&folder, &mut problem, &run, compared, &recorded, &quality)?;
+    page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded, &quality)?;
     summary(&problem, &run, comparison.as_ref(), seconds, folder.path(), &quality);
     Ok(ExitCode::SUCCESS)
 }

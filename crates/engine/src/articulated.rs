@@ -20,7 +20,7 @@ pub(crate) mod kinematics;
 mod log_cholesky;
 mod manifold;
 mod mass_matrix;
-mod mechanism;
+pub(crate) mod mechanism;
 mod model;
 mod params;
 mod prepare;

@@ -6,6 +6,7 @@ mod dynamics;
 mod equations;
 mod islands;
 mod law;
+mod measure;
 mod one;
 mod penalty;
 mod place;
@@ -19,30 +20,36 @@ mod sweeps;
 mod touch;
 mod touchable;
 mod touching;
+mod watch;
 
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
-use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
+use pullback_scene::{
+    Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene, Toucher,
+};
 
 pub(crate) use dynamics::Part;
-use dynamics::{ContactDynamics, Room, Settings};
+use dynamics::{ContactDynamics, Outcome, Room, Settings};
 use law::Cone;
+use measure::{Group, Measure, Sums};
 use penalty::Penalty;
+use place::Place;
 use placed::Placed;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
 use touch::Touch;
 use touchable::{Given, Pinned, Touchable};
+pub use watch::{Between, ContactWatch, Touching};
 
 use crate::articulated::Robot;
 use crate::articulated::bodies::Bodies;
 use crate::articulated::tree::WORLD;
 use crate::error::Error;
 use crate::force::Inputs;
-use crate::names::Block;
+use crate::names::{Block, Layout};
 use crate::step::Scheme;
 
 /// How the shapes of a model touch.
@@ -127,6 +134,19 @@ impl Contacts {
             ContactModel::Complementarity(law) => law,
             ContactModel::Penalty(_) => return self.add_penalty(p, name, inputs, robots, parts),
         };
+        let (_, out) = self.add_hard(p, name, inputs, parts, settings(law, h))?;
+        Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+    }
+
+    /// Adds where bodies touch, and by which impulses.
+    fn add_hard(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        parts: Vec<Part>,
+        settings: Settings,
+    ) -> Result<(contacts::Contacts, Outcome), Error> {
         let room = Room::new(p, name, &parts, &self.pairs, self.touchable.capacity);
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
@@ -136,10 +156,9 @@ impl Contacts {
         }
         let given = Given::new(&self.touchable, inputs, bodies.clone())?;
         let contacts = Touch::add(p, name, &self.touchable, given);
-        let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
         let robots = (parts, bodies);
         let out = ContactDynamics::add(p, name, robots, self.pairs.clone(), contacts, settings, room);
-        Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+        Ok((contacts, out))
     }
 
     /// Is there a shape on a body?
@@ -147,7 +166,7 @@ impl Contacts {
         self.touchable.shapes.iter().any(|shape| shape.on.is(robot, body))
     }
 
-    /// The same with forces that push bodies apart.
+    /// Adds the accelerations with forces that push bodies apart.
     fn add_penalty(
         &self,
         p: &mut Builder,
@@ -156,15 +175,7 @@ impl Contacts {
         robots: &[Robot],
         mut parts: Vec<Part>,
     ) -> Result<Touched, Error> {
-        let mut bodies = Vec::new();
-        for (r, part) in parts.iter().enumerate() {
-            let (q, v) = (part.inputs.q, part.inputs.v);
-            let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
-            let seen = |body: usize| self.touches(r, body);
-            bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
-        }
-        let given = Given::new(&self.touchable, inputs, bodies)?;
-        let contacts = Touch::add(p, name, &self.touchable, given.clone());
+        let (given, contacts) = self.touch(p, name, inputs, &parts)?;
         let moving = |part: &mut Part| {
             let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
             (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
@@ -179,6 +190,76 @@ impl Contacts {
         Ok(Touched { accelerations, residual: None })
     }
 
+    /// Adds bodies, and where they touch: before their accelerations are known.
+    fn touch(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        parts: &[Part],
+    ) -> Result<(Given, contacts::Contacts), Error> {
+        let mut bodies = Vec::new();
+        for (r, part) in parts.iter().enumerate() {
+            let (q, v) = (part.inputs.q, part.inputs.v);
+            let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
+            let seen = |body: usize| self.touches(r, body);
+            bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
+        }
+        let given = Given::new(&self.touchable, inputs, bodies)?;
+        let contacts = Touch::add(p, name, &self.touchable, given.clone());
+        Ok((given, contacts))
+    }
+
+    /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces.
+    pub fn measure(
+        &self,
+        p: &mut Builder,
+        inputs: &Inputs,
+        parts: Vec<Part>,
+        h: f64,
+        groups: Vec<Group>,
+    ) -> Result<Sums, Error> {
+        let name = |what: &str| what.to_owned();
+        let (contacts, source) = match &self.law {
+            ContactModel::Complementarity(law) => {
+                let (contacts, out) = self.add_hard(p, &name, inputs, parts, settings(law, h))?;
+                (contacts, measure::Source::Impulses(out.impulses, 1.0 / h))
+            }
+            ContactModel::Penalty(_) => {
+                let (given, contacts) = self.touch(p, &name, inputs, &parts)?;
+                let of_pair = self.touchable.pairs.iter().map(|near| near.surface).collect();
+                (contacts, measure::Source::Springs(of_pair, given.surfaces))
+            }
+        };
+        Ok(Measure::add(p, contacts, source, groups))
+    }
+
+    /// Which pairs count, and by which sign.
+    fn group(&self, Between { of, with }: Between) -> Group {
+        let shapes = &self.touchable.shapes;
+        let is = |who: Option<Toucher>, shape: usize| who.is_none_or(|who| shapes[shape].belongs_to(who));
+        let of_pair = |near: &touchable::Near| {
+            let [a, b] = near.shapes;
+            let on_second = is(of, b) && is(with, a);
+            let on_first = is(of, a) && is(with, b);
+            (on_first || on_second).then(|| f64::from(on_second) - f64::from(on_first))
+        };
+        self.touchable.pairs.iter().map(of_pair).collect()
+    }
+
+    /// The pairs that read a param: of their surfaces, or of the size of a shape.
+    fn reading(&self, params: &Layout, number: usize) -> Group {
+        let is = |place: &Place| place.number(params) == Some(number);
+        let of_pair = |near: &touchable::Near| {
+            let surface = &self.touchable.surfaces[near.surface];
+            let mixed = surface.springs.iter().chain([&surface.mu, &surface.restitution]);
+            let sizes = near.shapes.iter().flat_map(|&shape| &self.touchable.shapes[shape].sizes);
+            let reads = mixed.flat_map(|mixed| mixed.parts()).chain(sizes).any(is);
+            reads.then_some(0.0)
+        };
+        self.touchable.pairs.iter().map(of_pair).collect()
+    }
+
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
     pub fn largest_residual(&self, epsilon: f64) -> f64 {
         let tolerance = match &self.law {
@@ -189,6 +270,10 @@ impl Contacts {
         };
         epsilon.powf(0.4).max(tolerance)
     }
+}
+
+fn settings(law: &Complementarity, h: f64) -> Settings {
+    Settings { solver: solver(law), h, stabilisation: law.stabilisation }
 }
 
 fn solver(law: &Complementarity) -> Solver {

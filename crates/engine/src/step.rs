@@ -9,6 +9,7 @@ use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
 use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
+use crate::contact::Part;
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
@@ -400,17 +401,7 @@ impl<'a> Dynamics<'a> {
         self.evaluations += usize::from(particles.is_none());
         let evaluation = self.evaluations;
         let name = move |what: &str| format!("{what} {evaluation}");
-        let mut parts = Vec::new();
-        for (r, robot) in self.model.robots().iter().enumerate() {
-            let slots = (
-                &Slots { what: "param", slots: &self.inputs.params },
-                &Slots { what: "control", slots: &self.inputs.controls },
-            );
-            let gravity = self.inputs.param::<Vec3>("gravity")?;
-            let prepared = &self.inputs.robots[r];
-            let at = (x.robots[r], v.robots[r]);
-            parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
-        }
+        let parts = self.parts(x, v)?;
         let robots = match self.model.contact() {
             Some(contact) => {
                 let robots = self.model.robots();
@@ -424,6 +415,24 @@ impl<'a> Dynamics<'a> {
             }
         };
         Ok(Bundle { particles, robots })
+    }
+
+    /// Robots and what acts on them, besides contacts.
+    pub fn parts(&mut self, x: &Bundle, v: &Bundle) -> Result<Vec<Part>, Error> {
+        let evaluation = self.evaluations;
+        let name = move |what: &str| format!("{what} {evaluation}");
+        let mut parts = Vec::new();
+        for (r, robot) in self.model.robots().iter().enumerate() {
+            let slots = (
+                &Slots { what: "param", slots: &self.inputs.params },
+                &Slots { what: "control", slots: &self.inputs.controls },
+            );
+            let gravity = self.inputs.param::<Vec3>("gravity")?;
+            let prepared = &self.inputs.robots[r];
+            let at = (x.robots[r], v.robots[r]);
+            parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
+        }
+        Ok(parts)
     }
 
     /// All forces on particles, divided by the masses, within the constraints.

@@ -448,7 +448,7 @@ impl<S: Parts> Stepper<S> {
     }
 }
 
-fn write_all<S: Scalar>(
+pub(crate) fn write_all<S: Scalar>(
     workspace: &mut Workspace<S>,
     world: usize,
     buffers: &[(BufferUse, usize)],
@@ -457,7 +457,7 @@ fn write_all<S: Scalar>(
     ranges(buffers).try_for_each(|(buffer, range)| workspace.write_numbers(world, buffer, &numbers[range]))
 }
 
-fn read_bars<S: Scalar>(
+pub(crate) fn read_bars<S: Scalar>(
     workspace: &Workspace<S>,
     world: usize,
     buffers: &[(BufferUse, usize)],

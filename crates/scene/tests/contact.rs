@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pullback_scene::robot::{Geometry, Heights, Inertial, MeshShape, Placement, Shape, Triangles};
 use pullback_scene::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Ground, Integrator,
-    Material, MaterialPair, Particles, Penalty, Robot, Scene, Surface, Touch,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactQuantity, ContactSolver, FrictionCone,
+    Ground, Integrator, LossTerm, Material, MaterialPair, Optimiser, Particles, Penalty, Problem, Robot,
+    Scene, Source, Surface, Touch, Toucher, Variable,
 };
 
 fn load() -> Scene {
@@ -421,4 +422,79 @@ fn every_field_is_checked() {
     scene.contact = Some(Contact::penalty(1.0, 1.0, 1.0));
     scene.simulation.integrator = Integrator::RungeKutta4;
     assert_eq!(scene.check(), Ok(()), "springs and dampers are forces like others");
+}
+
+/// kf dt (1/m + r²/I) = 3.5 kf dt/m of a ball, whose I is 2/5 m r²; kd dt/m; ke dt²/m.
+#[test]
+fn penalties_that_are_too_stiff_are_doubtful() {
+    let warned = |more: &str, mass: f64, head: &str| {
+        let ball = BALL.replace("mass = 1", &format!("mass = {mass}"));
+        let text = format!(
+            "[simulation]\nsteps = 2\n{head}\n[ground]\n[contact]\nmodel = \"penalty\"\n{more}\n{ball}"
+        );
+        let scene = Scene::parse(&text, "stiff.toml").unwrap_or_else(|error| panic!("{error}"));
+        scene.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let said = warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001");
+    assert!(said.contains("contact.model: a body of 0.05 kg is too light for kf = 100 N·s/m"), "{said}");
+    assert!(said.contains("kf dt (1/m + r²/I) is 7.00") && said.contains("`kf` below 14.286"), "{said}");
+    let said = warned("ke = 10\nkd = 150\nkf = 1", 0.1, "dt = 0.001");
+    assert!(said.contains("kd = 150 N·s/m: kd dt/m is 1.50") && said.contains("`kd` below 100"), "{said}");
+    let said = warned("ke = 1e5\nkd = 1\nkf = 1", 0.2, "dt = 0.002");
+    assert!(said.contains("ke = 100000 N/m: ke dt²/m is 2.00"), "{said}");
+    // Within their range, in parts of a step, or with implicit steps there is nothing to say.
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 14", 0.05, "dt = 0.001"), "");
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nsubsteps = 8"), "");
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nintegrator = \"backward-euler\""), "");
+}
+
+#[test]
+fn what_touches_has_a_name() {
+    let scene = load();
+    let names = ["ground", "box", "box.lid", "ball", "puck"];
+    let found =
+        names.map(|name| scene.toucher(name).unwrap_or_else(|error| panic!("{name}: {}", error.what)));
+    assert_eq!(found.map(|toucher| scene.toucher_name(toucher)), names);
+    assert!(matches!(found[1], Toucher::Robot(_)) && matches!(found[2], Toucher::Body { body: 0, .. }));
+    for (i, shape) in scene.shapes.iter().enumerate() {
+        assert_eq!(scene.toucher(&shape.name), Ok(Toucher::Fixed(i)));
+        assert_eq!(scene.toucher_name(Toucher::Fixed(i)), shape.name);
+    }
+    let two = BALL.replace("position = [0, 0, 1]", "positions = [[0, 0, 1], [1, 0, 1]]");
+    let two = parse(&two);
+    assert_eq!(two.toucher("ball"), Ok(Toucher::Robot(0)));
+    assert_eq!(two.toucher("ball[1]"), Ok(Toucher::Body { robot: 0, body: 1 }));
+    assert!(two.toucher("ball[2]").is_err() && two.toucher("ground").is_err());
+    let arm = "[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n[[robots.shapes]]\nname = \"tip\"\nbody = \"lower\"\nshape = { sphere = 1 }\n";
+    let arm = parse(arm);
+    let Ok(Toucher::Shape { robot: 0, shape }) = arm.toucher("arm.tip") else { panic!("a shape") };
+    assert_eq!(arm.robots[0].shapes[shape].name, "tip");
+    assert_eq!(arm.toucher_name(Toucher::Shape { robot: 0, shape }), "arm.tip");
+}
+
+/// In code indices can be wrong as well.
+#[test]
+fn losses_of_contacts_are_checked_in_code() {
+    let scene = load();
+    let problem = |of: Toucher, with: Option<Toucher>| {
+        let quantity = ContactQuantity::Penetration { target: 0.0 };
+        let losses = vec![LossTerm::contact(of, with, quantity)];
+        let variables = vec![Variable::new("initial.ball.velocity")];
+        let (scene, optimiser, source) = (scene.clone(), Optimiser::default(), Source::default());
+        Problem { scene, variables, losses, optimiser, source }.check().err().map(|error| error.to_string())
+    };
+    let ball = scene.toucher("ball").expect("a ball");
+    assert_eq!(problem(ball, Some(Toucher::Ground)), None);
+    let wrong = [
+        Toucher::Fixed(99),
+        Toucher::Robot(99),
+        Toucher::Body { robot: 0, body: 99 },
+        Toucher::Shape { robot: 9, shape: 0 },
+    ];
+    for toucher in wrong {
+        let of = problem(toucher, None).expect("it is not there");
+        assert!(of.starts_with("loss[0].of: there is no "), "{of}");
+        let with = problem(ball, Some(toucher)).expect("it is not there");
+        assert!(with.starts_with("loss[0].with: there is no "), "{with}");
+    }
 }

@@ -19,7 +19,15 @@ use crate::articulated::push::Pushes;
 
 /// The force on the second shape [N].
 #[kernel]
-fn penalty<R: Real>(gap: R, normal: Vec3<R>, velocity: Vec3<R>, ke: R, kd: R, kf: R, mu: R) -> Vec3<R> {
+pub(super) fn penalty<R: Real>(
+    gap: R,
+    normal: Vec3<R>,
+    velocity: Vec3<R>,
+    ke: R,
+    kd: R,
+    kf: R,
+    mu: R,
+) -> Vec3<R> {
     let mut force = vec3(0.0, 0.0, 0.0);
     if gap < 0.0 {
         let along = dot(normal, velocity);

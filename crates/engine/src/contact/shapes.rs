@@ -78,8 +78,8 @@ impl Shapes {
         if let Some(ground) = &scene.ground {
             all.ground(ground);
         }
-        for shape in &scene.shapes {
-            all.shape(shape, None, shape.name.clone(), f64::INFINITY)?;
+        for (s, shape) in scene.shapes.iter().enumerate() {
+            all.shape(shape, (None, s), shape.name.clone(), f64::INFINITY)?;
         }
         all.terrain = false;
         let mut of_robots = Vec::new();
@@ -89,12 +89,11 @@ impl Shapes {
             let mass = description.bodies.iter().map(|body| body.inertial.mass).sum();
             let mut known = Vec::new();
             for (s, shape) in description.shapes.iter().enumerate().filter(|(_, shape)| shape.collides) {
-                let body = shape.body.map(|body| (r, body));
                 let of_body = shape.body.map(|body| description.bodies[body].name.as_str());
                 let own = if shape.name.is_empty() { of_body.unwrap_or("world") } else { &shape.name };
                 let name =
                     if description.loose { own.to_owned() } else { format!("{}.{own}", description.name) };
-                if all.shape(shape, body, name, mass)? {
+                if all.shape(shape, (Some(r), s), name, mass)? {
                     known.push(s);
                 }
             }
@@ -109,7 +108,8 @@ impl Collector<'_> {
         let position = vec3(0.0, 0.0, ground.height);
         let placement = Pose { rotation: identity(), position };
         let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
-        self.shapes.push(Shape { on, placement, kind: Kind::Plane, sizes: Vec::new() });
+        let written = (None, 0);
+        self.shapes.push(Shape { on, written, placement, kind: Kind::Plane, sizes: Vec::new() });
         self.materials.push((ground.material, Place::Scalar("ground.mu".into(), 0), f64::INFINITY));
         self.names.insert("ground".into());
     }
@@ -129,14 +129,17 @@ impl Collector<'_> {
     fn shape(
         &mut self,
         shape: &robot::Shape,
-        body: Option<(usize, usize)>,
+        written: (Option<usize>, usize),
         name: String,
         mass: f64,
     ) -> Result<bool, Error> {
         let name = self.name(name);
         let Some((kind, sizes)) = self.kind(&shape.geometry, &name)? else { return Ok(false) };
         let placement = pose(&shape.placement) * solids::middle(&shape.geometry);
-        let on = body.map_or(Pinned::World, |(robot, body)| Pinned::Body(robot, body));
+        let on = match (written.0, shape.body) {
+            (Some(robot), Some(body)) => Pinned::Body(robot, body),
+            (None, _) | (_, None) => Pinned::World,
+        };
         let mu = match (shape.friction, shape.material) {
             (Some([mu, ..]), _) => {
                 let quantity = Quantity::new("1", "coefficient of friction").at_least(0.0);
@@ -145,7 +148,7 @@ impl Collector<'_> {
             (None, Some(material)) => Place::Scalar("materials.mu".into(), material),
             (None, None) => Place::Scalar("contact.mu".into(), 0),
         };
-        self.shapes.push(Shape { on, placement, kind, sizes });
+        self.shapes.push(Shape { on, written, placement, kind, sizes });
         self.materials.push((shape.material, mu, mass));
         Ok(true)
     }

@@ -3,6 +3,7 @@
 use pullback_geometry::{Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
+use pullback_scene::Toucher;
 
 use super::place::{At, Place};
 use crate::articulated::bodies::Moving;
@@ -30,11 +31,27 @@ impl Pinned {
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub on: Pinned,
+    /// The robot that it is written down with, if any, and its place among the shapes there.
+    pub written: (Option<usize>, usize),
     /// In the frame of what it is fixed to.
     pub placement: Pose,
     pub kind: Kind,
     /// Where its sizes come from; nowhere, if it stays as it was made.
     pub sizes: Vec<Place>,
+}
+
+impl Shape {
+    /// Is it a shape of this?
+    pub fn belongs_to(&self, who: Toucher) -> bool {
+        match (who, &self.on) {
+            (Toucher::Ground, on) => matches!(on, Pinned::Ground(_)),
+            (Toucher::Fixed(_), Pinned::Ground(_)) => false,
+            (Toucher::Fixed(shape), Pinned::World | Pinned::Body(..)) => self.written == (None, shape),
+            (Toucher::Robot(robot), _) => self.written.0 == Some(robot),
+            (Toucher::Body { robot, body }, on) => on.is(robot, body),
+            (Toucher::Shape { robot, shape }, _) => self.written == (Some(robot), shape),
+        }
+    }
 }
 
 /// The most sizes of a shape that are params.

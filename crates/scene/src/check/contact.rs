@@ -5,7 +5,7 @@ use super::{Number, count};
 use crate::contact::{Complementarity, Contact, ContactModel, ContactSolver, Penalty};
 use crate::error::Invalid;
 use crate::material::{MaterialPair, Surface};
-use crate::robot::{Geometry, Robot, Shape};
+use crate::robot::{Geometry, Inertial, Robot, Shape};
 use crate::scene::{Ground, Scene};
 use crate::words;
 
@@ -164,6 +164,75 @@ pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     }
     let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
     Some(Invalid::new("contact", "there is nothing that could touch", fix))
+}
+
+/// Springs and dampers that are too much for a loose body in one step: explicit steps overshoot, and may blow up. Where one
+/// point touches, a step changes the normal velocity by kd dt/m of itself, the sliding one by kf dt (1/m + r²/I), and the depth by
+/// ke dt²/m. Above 1 they change their sign in every step.
+pub(crate) fn too_stiff(scene: &Scene) -> Option<Invalid> {
+    let contact = scene.contact?;
+    let ContactModel::Penalty(_) = contact.model else { return None };
+    if scene.simulation.integrator.is_implicit() {
+        return None;
+    }
+    let dt = scene.simulation.dt / scene.simulation.substeps.max(1) as f64;
+    let loose = scene.robots.iter().filter(|robot| robot.loose);
+    let worst = loose.flat_map(|robot| {
+        let shapes = robot.shapes.iter().filter(|shape| shape.collides);
+        shapes
+            .filter_map(|shape| Some((&robot.bodies.get(shape.body?)?.inertial, shape)))
+            .flat_map(|(inertial, shape)| stiffness(scene, inertial, shape, dt))
+    });
+    let worst = worst.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let Stiff { key, value, unit, formula, ratio, mass } = worst;
+    let what = format!(
+        "a body of {mass} kg is too light for {key} = {value} {unit}: {formula} is {ratio:.2}, and above 1 contact chatters or \
+         blows up"
+    );
+    let most = value / ratio;
+    let fix = format!("take `{key}` below {most:.3}, a smaller `dt`, or more `substeps`");
+    Some(Invalid::new("contact.model", what, fix))
+}
+
+/// A number of a penalty, and what it comes to for a body in one step.
+struct Stiff {
+    key: &'static str,
+    value: f64,
+    unit: &'static str,
+    formula: &'static str,
+    ratio: f64,
+    mass: f64,
+}
+
+/// The numbers with which a shape of a loose body touches the ground, or its like where there is none.
+fn stiffness(scene: &Scene, inertial: &Inertial, shape: &Shape, dt: f64) -> [Stiff; 3] {
+    let touch = match &scene.ground {
+        Some(ground) => scene.touch_with_ground(shape, ground),
+        None => scene.touch_between(shape, shape),
+    };
+    let (mass, arm) = (inertial.mass, least_arm(&shape.geometry));
+    let inertia = inertial.inertia[..3].iter().copied().fold(0.0, f64::max);
+    let sliding = 1.0 / mass + if inertia > 0.0 { arm * arm / inertia } else { 0.0 };
+    let of =
+        |key, value, unit, formula, per: f64| Stiff { key, value, unit, formula, ratio: value * per, mass };
+    [
+        of("kf", touch.kf, "N·s/m", "kf dt (1/m + r²/I)", dt * sliding),
+        of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass),
+        of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
+    ]
+}
+
+/// How far from its middle a shape touches at least [m].
+fn least_arm(geometry: &Geometry) -> f64 {
+    let least = |sides: &[f64; 3]| sides.iter().copied().fold(f64::INFINITY, f64::min);
+    match geometry {
+        Geometry::Sphere { radius }
+        | Geometry::Capsule { radius, .. }
+        | Geometry::Cylinder { radius, .. } => *radius,
+        Geometry::Box { half_sides } => least(half_sides),
+        Geometry::Ellipsoid { half_axes } => least(half_axes),
+        Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => 0.0,
+    }
 }
 
 /// Whether anything could touch by this model of contact: bodies with shapes, and what these meet.

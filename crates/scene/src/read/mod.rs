@@ -21,7 +21,7 @@ use world::Surroundings;
 
 use crate::check;
 use crate::error::{Error, Invalid};
-use crate::names::{Names, PartNames};
+use crate::names::{Names, PartNames, TouchNames};
 use crate::problem::{LossTerm, Optimiser, Variable};
 use crate::robot::Robot;
 use crate::scene::Scene;
@@ -85,6 +85,7 @@ pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
             simulation: &scene.simulation,
             particles: Names::new(&scene.particles),
             parts: PartNames::new(&scene.robots),
+            touchers: TouchNames::new(&scene),
             source,
         };
         let losses = root.sections("loss", |node| loss::read(node, &known))?;
@@ -148,6 +149,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         particles,
     };
     let doubt = check::nothing_touches(&scene).map(|invalid| source.attach(invalid));
+    scene.warnings.extend(doubt);
+    let doubt = check::too_stiff(&scene).map(|invalid| source.attach(invalid));
     scene.warnings.extend(doubt);
     Ok(scene)
 }

@@ -4,7 +4,9 @@ mod blocks;
 mod contacts;
 mod dynamics;
 mod equations;
+mod held;
 mod islands;
+mod joints;
 mod law;
 mod one;
 mod penalty;
@@ -27,8 +29,11 @@ use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolv
 
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Settings};
+use joints::JointRows;
+pub(crate) use joints::{Held, Range};
 use law::Cone;
 use penalty::Penalty;
+pub(crate) use place::At;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
@@ -81,7 +86,11 @@ impl Contacts {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
             ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
         };
-        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, margin)? else { return Ok(None) };
+        let shapes = match Shapes::new(scene, robots, margin)? {
+            None if robots.iter().any(Robot::is_held) => Some(Shapes::none(margin)),
+            shapes => shapes,
+        };
+        let Some(Shapes { touchable, params }) = shapes else { return Ok(None) };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -129,11 +138,13 @@ impl Contacts {
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies)?;
-        let contacts = Touch::add(p, name, &self.touchable, given.clone());
+        let joints = Arc::new(JointRows::new(&parts, self.touchable.margin, h));
+        let contacts = Touch::add(p, name, &self.touchable, given.clone(), &joints);
         match &self.law {
             ContactModel::Complementarity(law) => {
                 let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
-                let out = ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings);
+                let pairs = self.pairs.iter().copied().chain(joints.sides()).collect();
+                let out = ContactDynamics::add(p, name, parts, pairs, (contacts, joints), settings);
                 Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
             }
             ContactModel::Penalty(_) => {

@@ -95,7 +95,8 @@ mod springs;
 pub mod words;
 
 pub use contact::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Penalty,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
+    JointLimits, Penalty,
 };
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};

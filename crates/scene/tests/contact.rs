@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pullback_scene::robot::{Geometry, Heights, Inertial, MeshShape, Placement, Shape, Triangles};
 use pullback_scene::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Ground, Integrator,
-    Material, MaterialPair, Particles, Penalty, Robot, Scene, Surface, Touch,
+    JointFriction, JointLimits, Material, MaterialPair, Particles, Penalty, Robot, Scene, Surface, Touch,
 };
 
 fn load() -> Scene {
@@ -33,6 +33,8 @@ fn the_model_and_its_numbers() {
             stabilisation: 0.2,
             regularisation: 1e-5,
             margin: 0.02,
+            joint_limits: JointLimits::Hard,
+            joint_friction: JointFriction::Hard,
         }),
         mu: 0.6,
         restitution: 0.1,
@@ -55,6 +57,8 @@ fn what_a_section_leaves_out() {
             stabilisation: 1.0,
             regularisation: 1e-4,
             margin: 0.01,
+            joint_limits: JointLimits::Soft,
+            joint_friction: JointFriction::Smooth,
         }),
         mu: 0.8,
         restitution: 0.0,

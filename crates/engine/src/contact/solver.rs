@@ -8,6 +8,7 @@ use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
+use super::held;
 use super::islands::Islands;
 use super::law::{Cone, Law, choose};
 use super::sweeps::{Record, sweep};
@@ -35,6 +36,8 @@ const AT_ONCE: usize = 10;
 /// The numbers of an island with `n` contacts.
 pub(crate) struct Problem<'a, L: Lane> {
     pub n: usize,
+    islands: &'a Islands<'a>,
+    first: usize,
     /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
     pub a: &'a [Mat3<L>],
     /// The relative velocities without impulses; the normal ones from the least that they may be.
@@ -78,6 +81,8 @@ impl<'a, L: Lane> Problems<'a, L> {
         *at += n * n;
         let problem = Problem {
             n,
+            islands: self.islands,
+            first: contacts.start,
             a: &self.a[matrices.clone()],
             b: &self.b[contacts.clone()],
             mu: &self.mu[contacts.clone()],
@@ -91,7 +96,8 @@ impl<'a, L: Lane> Problems<'a, L> {
     fn scale(&self, p: &[Vec3<L>]) -> L {
         let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
         for i in 0..p.len() {
-            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
+            let b = if self.islands.is_joint(i) { self.b[i].x.abs() } else { largest(self.b[i]) };
+            scale = scale.max(largest(p[i])).max(b * self.rho[i]);
         }
         scale
     }
@@ -106,6 +112,12 @@ impl<L: Lane> Problem<'_, L> {
             w = w + self.a[i * self.n + j] * p[j];
         }
         w
+    }
+
+    /// Is it a joint?
+    #[inline(always)]
+    pub fn is_joint(&self, i: usize) -> bool {
+        self.islands.is_joint(self.first + i)
     }
 }
 
@@ -188,7 +200,11 @@ impl Solver {
     /// The law of one contact.
     #[inline(always)]
     pub fn law<L: Lane>(&self, problem: &Problem<'_, L>, i: usize, p: &[Vec3<L>]) -> Law<L> {
-        self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
+        let w = problem.velocity(i, p);
+        if problem.is_joint(i) {
+            return held::law(p[i], w, problem.mu[i], problem.rho[i]);
+        }
+        self.cone.law(p[i], w, problem.mu[i], problem.rho[i])
     }
 
     /// Sets F and its derivatives; returns the largest number of F.

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod contacts;
+mod damped;
 mod dynamics;
 mod equations;
 mod held;

@@ -201,6 +201,12 @@ fn gradients_of_a_robot_that_touches() {
     check("free arm", &format!("{WORLD}{free}"), 3);
 }
 
+/// Whole steps of Newton's method go round in circles here, and hundreds of sweeps do not leave them.
+#[test]
+fn gradients_of_a_grip() {
+    check("grip", include_str!("common/grip.toml"), 2);
+}
+
 /// A quadruped that servos hold stands on its toes; its gradient exists over 1,000 steps.
 #[test]
 fn a_quadruped_stands() {

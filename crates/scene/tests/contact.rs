@@ -259,6 +259,8 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let arm = format!("[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n{}{}", shape("base"), shape("lower"));
     assert!(!warned(&format!("[contact]\n{arm}")));
     assert!(warned(&format!("[contact]\nself_collision = false\n{arm}")));
+    assert!(!warned(&format!("[contact]\nself_collision = false\njoint_limits = \"hard\"\n{arm}")));
+    assert!(warned(&format!("[contact]\nself_collision = false\njoint_friction = \"hard\"\n{arm}")));
     let with_floor = "[[robots.shapes]]\nshape = { box = [1, 1, 1] }\n";
     assert!(!warned(&format!("[contact]\nself_collision = false\n{arm}{with_floor}")));
 }

@@ -137,7 +137,10 @@ fn held() -> Vec<(&'static str, &'static str, String)> {
     let at_end = || arm(&joint("hinge", "range = [-1, 0.021]\n"), &moving(0.02, 0.5));
     let rubbing = || rubs(arm(&joint("hinge", "friction = 0.4\n"), &moving(0.02, 0.5)), 0.1, 0.02);
     let stuck = || rubs(arm(&joint("hinge", "friction = 80\n"), &moving(0.02, 0.0)), 0.1, 0.3);
-    let both = |more: &str| rubs(arm(&up(more), &moving(0.0, -0.3)), 0.1, 0.02);
+    let both = |a: f64| {
+        let keys = format!("range = [{}, 1]\nfriction = 3\n", a - 0.001);
+        rubs(arm(&up(&keys), &moving(a, -0.3)), 0.1, 0.02)
+    };
     vec![
         ("an arm at its limit", newton, at_end()),
         (
@@ -153,17 +156,13 @@ fn held() -> Vec<(&'static str, &'static str, String)> {
         ),
         ("an arm whose joints rub", newton, rubbing()),
         ("an arm that friction holds", newton, stuck()),
-        ("an arm whose slide rubs at its end", newton, both("range = [-0.001, 1]\nfriction = 3\n")),
+        ("an arm whose slide rubs at its end", newton, both(0.0)),
         ("an arm at its limit, square", square, at_end()),
         ("an arm whose joints rub, square", square, rubbing()),
         ("an arm at its limit, by sweeps", sweeps, at_end()),
         ("an arm whose joints rub, by sweeps", sweeps, rubbing()),
         ("an arm that friction holds, by sweeps", sweeps, stuck()),
-        (
-            "an arm whose slide rubs at its end, by sweeps",
-            sweeps,
-            both("range = [-0.001, 1]\nfriction = 3\n"),
-        ),
+        ("an arm whose slide rubs at its end, by sweeps", sweeps, both(0.3)),
     ]
 }
 

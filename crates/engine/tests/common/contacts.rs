@@ -129,7 +129,7 @@ fn held() -> Vec<(&'static str, &'static str, String)> {
         )
     };
     let (newton, square) = ("", "friction_cone = \"box\"\n");
-    let sweeps = "gradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = 3\n";
+    let sweeps = "gradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = 5\n";
     let rubs = |text: String, b: f64, c: f64| {
         text.replace("armature = 0.01\n", &format!("armature = 0.01\nfriction = {b}\n"))
             + &format!("friction = {c}\n")
@@ -152,7 +152,7 @@ fn held() -> Vec<(&'static str, &'static str, String)> {
         (
             "an arm beyond its limit",
             newton,
-            arm(&joint("hinge", "range = [-1, -0.805]\n"), &moving(-0.8, 0.5)),
+            arm(&joint("hinge", "range = [-1, 0.015]\n"), &moving(0.02, 0.5)),
         ),
         ("an arm whose joints rub", newton, rubbing()),
         ("an arm that friction holds", newton, stuck()),
@@ -162,6 +162,7 @@ fn held() -> Vec<(&'static str, &'static str, String)> {
         ("an arm at its limit, by sweeps", sweeps, at_end()),
         ("an arm whose joints rub, by sweeps", sweeps, rubbing()),
         ("an arm that friction holds, by sweeps", sweeps, stuck()),
+        // In the air: on the ground, sweeps that have not converged leave it a load that friction bears at the very end of its range.
         ("an arm whose slide rubs at its end, by sweeps", sweeps, both(0.3)),
     ]
 }

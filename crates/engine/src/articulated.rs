@@ -13,6 +13,7 @@ mod derivatives;
 mod energy;
 pub(crate) mod factor;
 pub(crate) mod forward_dynamics;
+mod held;
 mod inverse_dynamics;
 pub(crate) mod joint;
 mod joint_forces;

@@ -2,9 +2,12 @@
 
 mod blocks;
 mod contacts;
+mod damped;
 mod dynamics;
 mod equations;
+mod held;
 mod islands;
+mod joints;
 mod law;
 mod measure;
 mod one;
@@ -32,9 +35,12 @@ use pullback_scene::{
 
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Outcome, Room, Settings};
+use joints::JointRows;
+pub(crate) use joints::{Held, Range};
 use law::Cone;
 use measure::{Group, Measure, Sums};
 use penalty::Penalty;
+pub(crate) use place::At;
 use place::Place;
 use placed::Placed;
 use rows::{Side, Sides};
@@ -90,7 +96,11 @@ impl Contacts {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
             ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
         };
-        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, margin)? else { return Ok(None) };
+        let shapes = match Shapes::new(scene, robots, margin)? {
+            None if robots.iter().any(Robot::is_held) => Some(Shapes::none(margin)),
+            shapes => shapes,
+        };
+        let Some(Shapes { touchable, params }) = shapes else { return Ok(None) };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -147,7 +157,10 @@ impl Contacts {
         parts: Vec<Part>,
         settings: Settings,
     ) -> Result<(contacts::Contacts, Outcome), Error> {
-        let room = Room::new(p, name, &parts, &self.pairs, self.touchable.capacity);
+        let joints = Arc::new(JointRows::new(&parts, self.touchable.margin, settings.h));
+        let pairs: Vec<_> = self.pairs.iter().copied().chain(joints.sides()).collect();
+        let capacity = self.touchable.capacity + joints.len();
+        let room = Room::new(p, name, &parts, &pairs, capacity);
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
             let (in_node, place) = (inputs.robots[r].bodies, (room.memory, room.starts[r]));
@@ -155,9 +168,9 @@ impl Contacts {
             bodies.push(Placed::add(p, &name(&format!("robot {r}")), part, in_node, place, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies.clone())?;
-        let contacts = Touch::add(p, name, &self.touchable, given);
+        let contacts = Touch::add(p, name, &self.touchable, given, &joints);
         let robots = (parts, bodies);
-        let out = ContactDynamics::add(p, name, robots, self.pairs.clone(), contacts, settings, room);
+        let out = ContactDynamics::add(p, name, robots, pairs, (contacts, joints), settings, room);
         Ok((contacts, out))
     }
 
@@ -206,7 +219,8 @@ impl Contacts {
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies)?;
-        let contacts = Touch::add(p, name, &self.touchable, given.clone());
+        let joints = Arc::new(JointRows::default());
+        let contacts = Touch::add(p, name, &self.touchable, given.clone(), &joints);
         Ok((given, contacts))
     }
 

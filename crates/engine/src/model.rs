@@ -57,7 +57,8 @@ impl Model {
         };
         let positions = all(&|g| g.positions.concat());
         let velocities = all(&|g| g.velocities.concat());
-        let robots = scene.robots.iter().map(Robot::new).collect::<Result<Vec<_>, _>>()?;
+        let robot = |description| Robot::new(description).map(|robot| robot.held_as(scene));
+        let robots = scene.robots.iter().map(robot).collect::<Result<Vec<_>, _>>()?;
         let mut blocks =
             vec![of_particles("position", 3, positions, Quantity::new("m", "where the particle is"))];
         blocks.extend(robots.iter().flat_map(Robot::positions));

@@ -45,8 +45,12 @@ pub struct Complementarity {
     pub stabilisation: f64,
     /// Compliance, relative to the diagonal of the matrix of contacts: it makes forces unique.
     pub regularisation: f64,
-    /// Distance below which a pair of shapes is looked at [m].
+    /// Distance below which a pair of shapes, or the end of a joint's range, is looked at [m or rad].
     pub margin: f64,
+    /// What holds hinges and slides within their ranges.
+    pub joint_limits: JointLimits,
+    /// What dry friction in joints is.
+    pub joint_friction: JointFriction,
 }
 
 /// Springs and dampers between surfaces that say nothing of it.
@@ -93,6 +97,26 @@ pub enum FrictionCone {
     Box,
 }
 
+/// What holds hinges and slides within their ranges; ball joints have springs and dampers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JointLimits {
+    /// `soft`: a spring and a damper beyond the range.
+    #[default]
+    Soft,
+    /// `hard`: impulses that are found with those of contacts, and let no joint out of its range.
+    Hard,
+}
+
+/// What dry friction in joints is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JointFriction {
+    /// `smooth`: a force that turns round over a width of velocities, so that nothing quite sticks.
+    #[default]
+    Smooth,
+    /// `hard`: impulses that are found with those of contacts; joints stick, or slide.
+    Hard,
+}
+
 impl Default for Contact {
     /// Hard contact, mu = 0.8, nothing bounces, robots touch themselves.
     fn default() -> Self {
@@ -119,6 +143,8 @@ impl Default for Complementarity {
             stabilisation: 1.0,
             regularisation: 1e-4,
             margin: 0.01,
+            joint_limits: JointLimits::default(),
+            joint_friction: JointFriction::default(),
         }
     }
 }

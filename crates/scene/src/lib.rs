@@ -96,7 +96,8 @@ mod springs;
 pub mod words;
 
 pub use contact::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Penalty,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
+    JointLimits, Penalty,
 };
 pub use contact_loss::{ContactQuantity, Toucher};
 pub use error::{Error, Invalid, Position};

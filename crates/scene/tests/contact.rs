@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pullback_scene::robot::{Geometry, Heights, Inertial, MeshShape, Placement, Shape, Triangles};
 use pullback_scene::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactQuantity, ContactSolver, FrictionCone,
-    Ground, Integrator, LossTerm, Material, MaterialPair, Optimiser, Particles, Penalty, Problem, Robot,
-    Scene, Source, Surface, Touch, Toucher, Variable,
+    Ground, Integrator, JointFriction, JointLimits, LossTerm, Material, MaterialPair, Optimiser, Particles,
+    Penalty, Problem, Robot, Scene, Source, Surface, Touch, Toucher, Variable,
 };
 
 fn load() -> Scene {
@@ -34,6 +34,8 @@ fn the_model_and_its_numbers() {
             stabilisation: 0.2,
             regularisation: 1e-5,
             margin: 0.02,
+            joint_limits: JointLimits::Hard,
+            joint_friction: JointFriction::Hard,
         }),
         mu: 0.6,
         restitution: 0.1,
@@ -56,6 +58,8 @@ fn what_a_section_leaves_out() {
             stabilisation: 1.0,
             regularisation: 1e-4,
             margin: 0.01,
+            joint_limits: JointLimits::Soft,
+            joint_friction: JointFriction::Smooth,
         }),
         mu: 0.8,
         restitution: 0.0,
@@ -256,6 +260,8 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let arm = format!("[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n{}{}", shape("base"), shape("lower"));
     assert!(!warned(&format!("[contact]\n{arm}")));
     assert!(warned(&format!("[contact]\nself_collision = false\n{arm}")));
+    assert!(!warned(&format!("[contact]\nself_collision = false\njoint_limits = \"hard\"\n{arm}")));
+    assert!(warned(&format!("[contact]\nself_collision = false\njoint_friction = \"hard\"\n{arm}")));
     let with_floor = "[[robots.shapes]]\nshape = { box = [1, 1, 1] }\n";
     assert!(!warned(&format!("[contact]\nself_collision = false\n{arm}{with_floor}")));
 }

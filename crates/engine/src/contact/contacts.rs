@@ -8,15 +8,17 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, View, World};
 pub(crate) struct Contacts {
     /// The most that there can be.
     pub capacity: usize,
-    /// The pair of shapes k; -2 - k where only other worlds have a contact at this place, -1 after the last place.
+    /// The pair of shapes k, or a joint (`joints.rs`); -2 - k where only other worlds have a contact at this place, -1 after
+    /// the last place.
     pub pair: Buffer<f64>,
+    /// Of a joint: how far it is from the ends of its range.
     pub point: Buffer<Vec3>,
     /// From the first shape to the second.
     pub normal: Buffer<Vec3>,
     pub gap: Buffer<f64>,
     /// Of the second shape at the point, seen from the first, before the step [m/s].
     pub velocity: Buffer<Vec3>,
-    /// Coefficient of friction, and restitution.
+    /// Coefficient of friction, of a joint the most that friction bears in a step [N·m·s or N·s]; and restitution.
     pub mu: Buffer<f64>,
     pub restitution: Buffer<f64>,
 }

@@ -16,6 +16,7 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Trees};
+use super::joints::{Held, JointRows};
 use super::placed::{self, Pending};
 use super::rows::{self, SIGNS, Side, Sides};
 use super::solver::Solver;
@@ -31,6 +32,8 @@ pub(crate) struct Part {
     pub inputs: Inputs,
     pub tau: Buffer<f64>,
     pub pushes: Option<Pushes>,
+    /// Degrees of freedom that impulses hold.
+    pub held: Vec<Held>,
 }
 
 /// How contact is solved for.
@@ -53,12 +56,13 @@ pub(crate) struct ContactDynamics {
     bodies: Vec<Moving>,
     /// Where the memory of each robot begins, and where that of contacts does.
     pub(super) starts: Vec<usize>,
-    /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
+    /// Of pairs of shapes, and then of joints: what they are fixed to, and their compliance [1/kg].
     pub(super) pairs: Vec<(Sides, f64)>,
     /// Of every node: the root that it hangs from.
     pub(super) roots: Vec<Vec<usize>>,
     pub(super) trees: Trees,
     pub(super) contacts: Contacts,
+    pub(super) joints: Arc<JointRows>,
     pub(super) settings: Settings,
     pub(super) out: Outcome,
     /// The most degrees of freedom on a way.
@@ -127,7 +131,7 @@ impl ContactDynamics {
         name: &dyn Fn(&str) -> String,
         (parts, bodies): (Vec<Part>, Vec<Moving>),
         pairs: Vec<(Sides, f64)>,
-        contacts: Contacts,
+        (contacts, joints): (Contacts, Arc<JointRows>),
         settings: Settings,
         Room { memory, starts, way }: Room,
     ) -> Outcome {
@@ -151,6 +155,7 @@ impl ContactDynamics {
             roots,
             trees,
             contacts,
+            joints,
             settings,
             out: out.clone(),
             way,
@@ -201,6 +206,27 @@ impl ContactDynamics {
         &self.pairs[islands.pair(k)]
     }
 
+    /// The degree of freedom of contact `k`, if it is a joint.
+    #[inline(always)]
+    pub(super) fn held(&self, islands: &Islands<'_>, k: usize) -> Option<usize> {
+        if !islands.is_joint(k) {
+            return None;
+        }
+        Some(self.joints.dof(islands.pair(k) - self.shapes()))
+    }
+
+    /// How many pairs of shapes there are.
+    #[inline(always)]
+    pub(super) fn shapes(&self) -> usize {
+        self.pairs.len() - self.joints.len()
+    }
+
+    /// Of a joint: its velocity without an impulse, and the least and the greatest that it may have.
+    #[inline(always)]
+    fn held_velocities<L: Lane>(&self, rate: L, gaps: Vec3<L>) -> Vec3<L> {
+        vec3(rate, -self.closes(gaps.x).0, self.closes(gaps.y).0)
+    }
+
     /// Frames, arms, rows and free velocities of all contacts.
     #[inline(always)]
     fn find<L: Lane>(
@@ -228,6 +254,12 @@ impl ContactDynamics {
             for i in 0..touches {
                 let (k, s) = islands.touch(r, i);
                 let Some(side) = self.sides(islands, k).0[s] else { continue };
+                if let Some(dof) = self.held(islands, k) {
+                    let way = part.tree.way(side.node);
+                    rows::fill_held(&part.tree, l, way, dof, &mut found.y[s][k * self.way..]);
+                    found.free[k] = self.held_velocities(rates[dof], points.get(islands.place(k)));
+                    continue;
+                }
                 let root = self.roots[r][side.node];
                 let from = origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
                 let arm = points.get(islands.place(k)) - from;
@@ -373,7 +405,7 @@ impl Operation for ContactDynamics {
         }
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
-        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let islands = Islands::find(&self.trees, (&self.pairs, self.shapes()), &pairs, &mut scratch);
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
         self.find(world, &islands, robots, &mut found, scratch);

@@ -13,6 +13,8 @@ pub(crate) struct Islands<'a> {
     /// The place of each contact among the program's contacts, and its pair of shapes.
     order: &'a mut [u32],
     pairs: &'a mut [u32],
+    /// How many pairs of shapes there are: those that come after are joints.
+    shapes: usize,
     /// Where islands begin, and where the last one ends.
     starts: &'a mut [u32],
     count: usize,
@@ -68,7 +70,7 @@ impl<'a> Islands<'a> {
     #[inline(always)]
     pub fn find<L: Lane>(
         trees: &Trees,
-        sides: &[(Sides, f64)],
+        (sides, shapes): (&[(Sides, f64)], usize),
         pairs: &Pairs<'_, L>,
         memory: &mut &'a mut [L],
     ) -> Islands<'a> {
@@ -76,6 +78,7 @@ impl<'a> Islands<'a> {
         let mut islands = Islands {
             order: carve_indices(memory, n),
             pairs: carve_indices(memory, n),
+            shapes,
             starts: carve_indices(memory, n + 1),
             count: 0,
             robots: carve_indices(memory, robots + 1),
@@ -199,6 +202,12 @@ impl<'a> Islands<'a> {
     #[inline(always)]
     pub fn pair(&self, k: usize) -> usize {
         self.pairs[k] as usize
+    }
+
+    /// Is it a joint?
+    #[inline(always)]
+    pub fn is_joint(&self, k: usize) -> bool {
+        self.pair(k) >= self.shapes
     }
 
     /// How many islands.

@@ -21,6 +21,12 @@ pub(super) enum Source {
 /// none if the pair does not count. A pair of two shapes of it counts with 0.
 pub(super) type Group = Vec<Option<f64>>;
 
+/// Joints, which come after the pairs of shapes, count nowhere.
+#[inline(always)]
+fn sign(group: &[Option<f64>], pair: usize) -> Option<f64> {
+    if pair < group.len() { group[pair] } else { None }
+}
+
 /// The sums, one of each for every group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
@@ -200,7 +206,7 @@ impl Operation for Measure {
             let limit = at.mu.get(c) * across * L::from_f64(1.0 - SLIDES);
             let slides = bears & (limit * limit).le(dot(beside, beside));
             for (g, group) in self.groups.iter().enumerate() {
-                let Some(sign) = group[pair] else { continue };
+                let Some(sign) = sign(group, pair) else { continue };
                 let sign = L::from_f64(sign);
                 force.add(g, on_second * sign);
                 along.add(g, beside * sign);
@@ -224,7 +230,7 @@ impl Operation for Measure {
             let (mut force_bar, mut beside_bar): (Vec3<L>, Vec3<L>) = (zero(), zero());
             let (mut across_bar, mut square_bar) = (nothing, nothing);
             for (g, group) in self.groups.iter().enumerate() {
-                let Some(sign) = group[pair] else { continue };
+                let Some(sign) = sign(group, pair) else { continue };
                 let sign = L::from_f64(sign);
                 force_bar = force_bar + force.get(g) * sign;
                 beside_bar = beside_bar + along.get(g) * sign;

@@ -101,7 +101,7 @@ impl ContactDynamics {
         let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
-        let islands = Islands::find(&self.trees, &self.pairs, &pairs, &mut scratch);
+        let islands = Islands::find(&self.trees, (&self.pairs, self.shapes()), &pairs, &mut scratch);
         let islands = &islands;
         let found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(capacity, &mut scratch);
@@ -125,6 +125,7 @@ impl ContactDynamics {
         }
         self.pull_bounds(world, islands, &found, &mut bars);
         bars.points.fill(zero());
+        self.pull_held(world, islands, &mut bars);
         let mut first = 0;
         for r in 0..self.parts.len() {
             let half = &mut halves[first..first + self.parts[r].tree.dofs.len()];
@@ -175,11 +176,18 @@ impl ContactDynamics {
         let weights = (&*found.impulses, &*contact_bars.w);
         let (rates, sums) = (&*pending.rates, &mut pending.sums);
         let moved = (rates, &mut *pending.motions, &mut *pending.forces);
-        let bars = (&mut *contact_bars.frames, &mut *contact_bars.points);
-        let mut touching = self.touching(islands, r, (kept, found), pushed, weights, moved, bars);
+        let onto = (&mut *contact_bars.frames, &mut *contact_bars.points);
+        let mut touching = self.touching(islands, r, (kept, found), pushed, weights, moved, onto);
         let along = (&*pending.w, &*kept.acceleration);
         let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-        rnea_pullback::begin(tree, k, inertias, along, &mut touching, sums, &inputs.bars(world));
+        let bars = inputs.bars(world);
+        rnea_pullback::begin(tree, k, inertias, along, &mut touching, sums, &bars);
+        for i in 0..islands.touches(r) {
+            let (k, _) = islands.touch(r, i);
+            if let Some(dof) = self.held(islands, k) {
+                bars.v.add(tree.dofs[dof].v as usize, contact_bars.w[k].x);
+            }
+        }
     }
 
     /// Contacts of a robot as forces p / h, of impulses, and as cotangents ζ of relative velocities, of rates.
@@ -198,7 +206,7 @@ impl ContactDynamics {
         Touching {
             pushed,
             robot,
-            sides: &self.pairs,
+            sides: &self.pairs[..self.shapes()],
             islands,
             per_step: L::from_f64(1.0 / self.settings.h),
             frames: found.frames,
@@ -271,6 +279,10 @@ impl ContactDynamics {
             left.sum[..dofs].fill(zero);
         }
         let (k, side) = islands.touch(r, job / 3);
+        // A joint has one row.
+        if islands.is_joint(k) && job % 3 > 0 {
+            return false;
+        }
         // A robot that touches itself has both sides.
         if side == 1 && self.sides(islands, k).0[0].is_some_and(|first| first.robot == r) {
             return false;
@@ -456,6 +468,26 @@ impl ContactDynamics {
             bars.restitution.add(c, pulled.restitution);
             bars.velocity.add(c, normal * pulled.approach);
             frame_bar.x = frame_bar.x + velocity * pulled.approach;
+        }
+    }
+
+    /// The cotangents of how far joints are from the ends of their ranges: the velocities that they may have count from those.
+    #[inline(always)]
+    fn pull_held<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        contact_bars: &mut ContactBars<'_, L>,
+    ) {
+        let gaps = world.values(self.contacts.point);
+        let (closing, zero) = (self.settings.stabilisation / self.settings.h, L::from_f64(0.0));
+        for k in 0..islands.contacts() {
+            if !islands.is_joint(k) {
+                continue;
+            }
+            let (gaps, bar) = (gaps.get(islands.place(k)), contact_bars.w[k] * L::from_f64(closing));
+            let ((_, low), (_, high)) = (self.closes(gaps.x), self.closes(gaps.y));
+            contact_bars.points[k] = vec3(L::select(low, zero, -bar.y), L::select(high, zero, bar.z), zero);
         }
     }
 

@@ -101,6 +101,12 @@ impl Shapes {
         }
         Ok(all.finish(robots, &of_robots, margin))
     }
+
+    /// Nothing can touch.
+    pub fn none(margin: f64) -> Shapes {
+        let (shapes, pairs, surfaces) = (Vec::new(), Vec::new(), Vec::new());
+        Shapes { touchable: Touchable { shapes, pairs, surfaces, margin, capacity: 0 }, params: Vec::new() }
+    }
 }
 
 impl Collector<'_> {

@@ -1,13 +1,15 @@
 //! Solving for the impulses of all contacts: F(p, A p + b) = 0.
 //!
 //! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
-//! the residual that is asked for, projected Gauss-Seidel goes on from the best impulses, and Newton's method ends.
+//! the residual that is asked for, it goes on in shorter steps (`damped.rs`); where these do not lead there either, projected
+//! Gauss-Seidel goes on from the best impulses, and Newton's method ends.
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
+use super::held;
 use super::islands::Islands;
 use super::law::{Cone, Law, choose};
 use super::sweeps::{Record, sweep};
@@ -35,6 +37,8 @@ const AT_ONCE: usize = 10;
 /// The numbers of an island with `n` contacts.
 pub(crate) struct Problem<'a, L: Lane> {
     pub n: usize,
+    islands: &'a Islands<'a>,
+    first: usize,
     /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
     pub a: &'a [Mat3<L>],
     /// The relative velocities without impulses; the normal ones from the least that they may be.
@@ -78,6 +82,8 @@ impl<'a, L: Lane> Problems<'a, L> {
         *at += n * n;
         let problem = Problem {
             n,
+            islands: self.islands,
+            first: contacts.start,
             a: &self.a[matrices.clone()],
             b: &self.b[contacts.clone()],
             mu: &self.mu[contacts.clone()],
@@ -88,10 +94,11 @@ impl<'a, L: Lane> Problems<'a, L> {
 
     /// The largest of |p| and ρ |b|, that residuals are measured by.
     #[inline(always)]
-    fn scale(&self, p: &[Vec3<L>]) -> L {
+    pub(super) fn scale(&self, p: &[Vec3<L>]) -> L {
         let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
         for i in 0..p.len() {
-            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
+            let b = if self.islands.is_joint(i) { self.b[i].x.abs() } else { largest(self.b[i]) };
+            scale = scale.max(largest(p[i])).max(b * self.rho[i]);
         }
         scale
     }
@@ -106,6 +113,12 @@ impl<L: Lane> Problem<'_, L> {
             w = w + self.a[i * self.n + j] * p[j];
         }
         w
+    }
+
+    /// Is it a joint?
+    #[inline(always)]
+    pub fn is_joint(&self, i: usize) -> bool {
+        self.islands.is_joint(self.first + i)
     }
 }
 
@@ -147,23 +160,30 @@ impl Solver {
         record: &mut impl Record<L>,
     ) -> L {
         let tolerance = self.tolerance::<L>();
-        let mut made = 0;
-        let residual = loop {
-            let residual = if self.newton {
-                self.newton(problems, p, work)
+        let (mut made, mut damped) = (0, !self.newton);
+        let mut residual = L::from_f64(f64::INFINITY);
+        loop {
+            residual = if self.newton {
+                self.newton(problems, p, residual, work)
             } else {
                 self.laws(problems, p, work) / problems.scale(p)
             };
-            if residual.le(tolerance).all() || made >= self.sweeps {
-                break residual;
-            }
             let done = residual.le(tolerance);
+            if done.all() || (damped && made >= self.sweeps) {
+                break;
+            }
+            if !damped {
+                self.damped(problems, p, done, work);
+                damped = true;
+                continue;
+            }
+            damped = !self.newton;
             for _ in 0..AT_ONCE.min(self.sweeps - made) {
                 record.before(p, done);
                 sweep(self.cone, problems, done, p);
                 made += 1;
             }
-        };
+        }
         if const { has_tangent::<L>() } && !self.reverse {
             // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
             self.laws(problems, p, work);
@@ -177,7 +197,7 @@ impl Solver {
 
     /// What the numbers can tell apart, at best.
     #[inline(always)]
-    fn tolerance<L: Lane>(&self) -> L {
+    pub(super) fn tolerance<L: Lane>(&self) -> L {
         // Without one, all sweeps are made.
         if self.tolerance == 0.0 {
             return L::from_f64(-1.0);
@@ -188,12 +208,21 @@ impl Solver {
     /// The law of one contact.
     #[inline(always)]
     pub fn law<L: Lane>(&self, problem: &Problem<'_, L>, i: usize, p: &[Vec3<L>]) -> Law<L> {
-        self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
+        let w = problem.velocity(i, p);
+        if problem.is_joint(i) {
+            return held::law(p[i], w, problem.mu[i], problem.rho[i]);
+        }
+        self.cone.law(p[i], w, problem.mu[i], problem.rho[i])
     }
 
     /// Sets F and its derivatives; returns the largest number of F.
     #[inline(always)]
-    fn laws<L: Lane>(&self, problems: &Problems<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
+    pub(super) fn laws<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &[Vec3<L>],
+        work: &mut Work<'_, L>,
+    ) -> L {
         let (mut most, mut at) = (L::from_f64(0.0), 0);
         for island in 0..problems.islands.count() {
             let (problem, contacts, _) = problems.island(island, &mut at);
@@ -209,7 +238,7 @@ impl Solver {
 
     /// F becomes the step of Newton's method.
     #[inline(always)]
-    fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
+    pub(super) fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
         let mut at = 0;
         for island in 0..problems.islands.count() {
             let (problem, contacts, matrices) = problems.island(island, &mut at);
@@ -222,13 +251,20 @@ impl Solver {
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
-    /// together are told apart by their compliance alone. Keeps the best impulses.
+    /// together are told apart by their compliance alone. Keeps the best impulses; those whose residual has come to the tolerance
+    /// already are left as they are.
     #[inline(always)]
-    fn newton<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+    fn newton<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        residual: L,
+        work: &mut Work<'_, L>,
+    ) -> L {
         let n = p.len();
         let (tolerance, floor) = (self.tolerance::<L>(), L::from_f64(64.0 * L::Float::EPSILON));
-        let mut least = L::from_f64(f64::INFINITY);
-        let mut done = L::first(0);
+        let mut done = residual.le(tolerance);
+        let mut least = L::select(done, residual, L::from_f64(f64::INFINITY));
         work.best[..n].copy_from_slice(p);
         for _ in 0..STEPS {
             let residual = self.laws(problems, p, work) / problems.scale(p);

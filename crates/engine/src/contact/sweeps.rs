@@ -6,6 +6,7 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
+use super::held::visited;
 use super::law::{Cone, choose};
 use super::solver::{Problem, Problems};
 
@@ -79,7 +80,10 @@ pub(crate) fn sweep<L: Lane>(cone: Cone, problems: &Problems<'_, L>, done: L::Ma
         let p = &mut p[contacts];
         for i in 0..problem.n {
             let (w, own) = (problem.velocity(i, p), problem.a[i * problem.n + i]);
-            let moved = cone.project(relaxed(p[i], w, own), problem.mu[i]);
+            let moved = match problem.is_joint(i) {
+                true => visited(p[i], w, own, problem.mu[i]),
+                false => cone.project(relaxed(p[i], w, own), problem.mu[i]),
+            };
             p[i] = choose::<L>(stays(&problem, i, done), p[i], moved);
         }
     }
@@ -166,8 +170,15 @@ fn sweep_back<L: Lane>(
             let w = problem.velocity(i, p);
             let stays = stays(&problem, i, done);
             let moved_bar = choose::<L>(stays, none, p_bar[i]);
-            let (relaxed_bar, mu) = cone.pull_project(relaxed(p[i], w, own), problem.mu[i], moved_bar);
-            let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+            let (old_bar, w_bar, own_bar, mu) = match problem.is_joint(i) {
+                true => visited::pullback(p[i], w, own, problem.mu[i], moved_bar),
+                false => {
+                    let relaxed = relaxed(p[i], w, own);
+                    let (relaxed_bar, mu) = cone.pull_project(relaxed, problem.mu[i], moved_bar);
+                    let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+                    (old_bar, w_bar, own_bar, mu)
+                }
+            };
             mu_bar[i] = mu_bar[i] + mu;
             b_bar[i] = b_bar[i] + w_bar;
             p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);

@@ -12,6 +12,7 @@ use pullback_kernel::scalar::Mask;
 use pullback_kernel::{numbers, numbers_mut};
 
 use super::contacts::{Contacts, Pairs, Views};
+use super::joints::JointRows;
 use super::one::{MOST, One};
 use super::touchable::{Given, MOST_SIZES, Near, Pinned, Touchable};
 use crate::articulated::kinematics::{no_motion, zero};
@@ -23,6 +24,7 @@ pub(crate) struct Touch {
     /// Where the sizes of each shape begin, and where the last ends.
     starts: Vec<usize>,
     contacts: Contacts,
+    joints: Arc<JointRows>,
     memory: Memory,
 }
 
@@ -57,16 +59,19 @@ impl Touch {
         name: &dyn Fn(&str) -> String,
         model: &Arc<Touchable>,
         given: Given,
+        joints: &Arc<JointRows>,
     ) -> Contacts {
-        let contacts = Contacts::new(p, name, model.capacity);
+        let capacity = model.capacity + joints.len();
+        let contacts = Contacts::new(p, name, capacity);
         let mut starts = vec![0];
         for shape in &model.shapes {
             starts.push(starts[starts.len() - 1] + shape.sizes.len());
         }
         let shapes = model.shapes.len();
-        let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + model.capacity * FEATURE;
+        let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);
-        p.operation(Touch { model: model.clone(), given, starts, contacts, memory });
+        let (model, joints) = (model.clone(), joints.clone());
+        p.operation(Touch { model, given, starts, contacts, joints, memory });
         contacts
     }
 
@@ -205,7 +210,7 @@ impl Operation for Touch {
         "contacts".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        self.given.reads()
+        super::once(self.given.reads().into_iter().chain(self.joints.reads()))
     }
     fn writes(&self) -> Vec<BufferUse> {
         self.contacts.uses()
@@ -225,7 +230,8 @@ impl Operation for Touch {
         let mut kept = self.kept(memory);
         self.place(world, &mut kept);
         let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
-        let (out, pairs) = (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
+        let (out, mut pairs) = (self.contacts.values(world), Pairs::none(world.values(self.contacts.pair)));
+        self.joints.find(world, self.model.pairs.len(), &out, &mut pairs);
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
         let margin = L::from_f64(self.model.margin);
         for (k, near) in self.model.pairs.iter().enumerate() {
@@ -267,7 +273,10 @@ impl Operation for Touch {
         pose_bars.fill(zero());
         size_bars.fill(L::from_f64(0.0));
         for c in 0..pairs.count {
-            let near = &self.model.pairs[pairs.pair(c)];
+            let Some(near) = self.model.pairs.get(pairs.pair(c)) else {
+                self.joints.pull(world, pairs.pair(c) - self.model.pairs.len(), (c, &bars));
+                continue;
+            };
             let bar = self.pull_contact(world, c, near, (&values, &bars));
             let feature = &kept.features[c * FEATURE..(c + 1) * FEATURE];
             if near.pair.is_simple() {

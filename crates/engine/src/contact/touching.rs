@@ -13,7 +13,8 @@ use crate::articulated::rnea_pullback::{Carried, Outside};
 pub(crate) struct Touching<'a, L: Lane> {
     pub pushed: Option<Pushed<'a, L>>,
     pub robot: usize,
-    /// What pairs are fixed to.
+    /// What pairs of shapes are fixed to. Joints, which come after them, act along what does not change: their rows have no
+    /// derivative.
     pub sides: &'a [(Sides, f64)],
     pub islands: &'a Islands<'a>,
     /// 1 / h
@@ -43,7 +44,9 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
         let (frames, arms, impulses) = (self.frames, self.arms, self.impulses);
         for i in 0..self.islands.touches(self.robot) {
             let (c, s) = self.islands.touch(self.robot, i);
-            let Some(side) = self.sides[self.islands.pair(c)].0[s] else { continue };
+            let Some(side) = self.sides.get(self.islands.pair(c)).and_then(|(sides, _)| sides[s]) else {
+                continue;
+            };
             let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
             let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[c] * sign);
             let (pushed, carried) = (frames[c] * p, frames[c] * zeta);

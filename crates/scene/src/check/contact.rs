@@ -2,10 +2,12 @@
 
 use super::robot::geometry;
 use super::{Number, count};
-use crate::contact::{Complementarity, Contact, ContactModel, ContactSolver, Penalty};
+use crate::contact::{
+    Complementarity, Contact, ContactModel, ContactSolver, JointFriction, JointLimits, Penalty,
+};
 use crate::error::Invalid;
 use crate::material::{MaterialPair, Surface};
-use crate::robot::{Geometry, Inertial, Robot, Shape};
+use crate::robot::{Geometry, Inertial, Joint, Robot, Shape};
 use crate::scene::{Ground, Scene};
 use crate::words;
 
@@ -159,7 +161,7 @@ fn ground(ground: &Ground, scene: &Scene) -> Checked {
 /// A model of contact that nothing needs is probably not all that was to be written.
 pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     let contact = scene.contact?;
-    if can_touch(scene, &contact) {
+    if can_touch(scene, &contact) || holds_joints(scene, &contact) {
         return None;
     }
     let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
@@ -233,6 +235,14 @@ fn least_arm(geometry: &Geometry) -> f64 {
         Geometry::Ellipsoid { half_axes } => least(half_axes),
         Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => 0.0,
     }
+}
+
+/// Whether hard contact holds a joint by its limit or its friction.
+fn holds_joints(scene: &Scene, contact: &Contact) -> bool {
+    let ContactModel::Complementarity(law) = &contact.model else { return false };
+    let limits = |joint: &Joint| law.joint_limits == JointLimits::Hard && joint.range.is_some();
+    let friction = |joint: &Joint| law.joint_friction == JointFriction::Hard && joint.friction != 0.0;
+    scene.robots.iter().flat_map(|robot| &robot.joints).any(|joint| limits(joint) || friction(joint))
 }
 
 /// Whether anything could touch by this model of contact: bodies with shapes, and what these meet.

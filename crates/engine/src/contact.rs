@@ -1,5 +1,6 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
+mod against;
 mod blocks;
 mod contacts;
 mod dynamics;
@@ -7,9 +8,12 @@ mod equations;
 mod islands;
 mod law;
 mod one;
+mod particles;
 mod penalty;
 mod place;
+mod placed;
 mod pull;
+mod pushed;
 mod rows;
 mod shapes;
 mod solids;
@@ -25,10 +29,14 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
 
+use against::Against;
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Settings};
 use law::Cone;
+use particles::ParticleContact;
+pub(crate) use particles::Particles;
 use penalty::Penalty;
+use pushed::Before;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
@@ -49,12 +57,16 @@ pub(crate) struct Contacts {
     touchable: Arc<Touchable>,
     /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
     pairs: Vec<(Sides, f64)>,
+    /// What particles touch, if there is anything.
+    against: Option<Arc<Against>>,
     law: ContactModel,
 }
 
-/// What a step of robots that touch comes to.
+/// What a step of robots and particles that touch comes to.
 pub(crate) struct Touched {
     pub accelerations: Vec<Buffer<f64>>,
+    /// On each particle [N], if there is anything that they touch.
+    pub on_particles: Option<Buffer<Vec3>>,
     /// Of hard contact: how far the impulses are from their law.
     pub residual: Option<Buffer<f64>>,
 }
@@ -81,7 +93,9 @@ impl Contacts {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
             ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
         };
-        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, margin)? else { return Ok(None) };
+        let Some(Shapes { touchable, against, params }) = Shapes::new(scene, robots, margin)? else {
+            return Ok(None);
+        };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -91,19 +105,20 @@ impl Contacts {
         };
         let pairs = touchable.pairs.iter();
         let pairs = pairs.map(|near| (near.shapes.map(side), near.softness * regularisation)).collect();
-        let hard = matches!(contact.model, ContactModel::Complementarity(_));
+        let hard = matches!(contact.model, ContactModel::Complementarity(_)) && !touchable.pairs.is_empty();
         let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
         if let Some(robot) = robots.iter().find(odd) {
             let (what, found) = ("a robot with hard contact", robot.name().to_owned());
             let wanted = "one in which no joint follows another, and no chain of thousands of links";
             return Err(Error::Scheme { what, found, wanted });
         }
-        Ok(Some((Contacts { touchable: Arc::new(touchable), pairs, law: contact.model }, params)))
+        let (touchable, against) = (Arc::new(touchable), against.map(Arc::new));
+        Ok(Some((Contacts { touchable, pairs, against, law: contact.model }, params)))
     }
 
     /// Impulses are found with the velocities at the end of a step, which moves by them; penalties are forces like others.
     pub fn check(&self, scheme: &Scheme) -> Result<(), Error> {
-        if self.law.works_with(scheme.integrator) {
+        if self.pairs.is_empty() || self.law.works_with(scheme.integrator) {
             return Ok(());
         }
         let (what, found) =
@@ -111,14 +126,19 @@ impl Contacts {
         Err(Error::Scheme { what, found, wanted: "`semi-implicit-euler`; with `model = \"penalty\"` any" })
     }
 
-    /// Adds the accelerations of robots over a step of length `h` to a program.
+    /// Do particles touch anything? Then forces on them depend on velocities.
+    pub fn touch_particles(&self) -> bool {
+        self.against.is_some()
+    }
+
+    /// Adds the accelerations of robots over a step of length `h` to a program, and the forces on particles.
     pub fn add(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        robots: &[Robot],
-        mut parts: Vec<Part>,
+        (robots, mut parts): (&[Robot], Vec<Part>),
+        particles: Option<Particles>,
         h: f64,
     ) -> Result<Touched, Error> {
         let mut bodies = Vec::new();
@@ -129,28 +149,37 @@ impl Contacts {
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies)?;
-        let contacts = Touch::add(p, name, &self.touchable, given.clone());
+        let mut on_particles = None;
+        if let (Some(against), Some(particles)) = (&self.against, particles) {
+            let model = (&self.touchable, against, given.clone());
+            let before = before(inputs, &given, &mut parts);
+            let (force, pushes) = ParticleContact::add(p, name, model, particles, before);
+            parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+            on_particles = Some(force);
+        }
+        let alone = self.pairs.is_empty();
         match &self.law {
-            ContactModel::Complementarity(law) => {
+            ContactModel::Complementarity(law) if !alone => {
+                let contacts = Touch::add(p, name, &self.touchable, given);
                 let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation };
                 let out = ContactDynamics::add(p, name, parts, self.pairs.clone(), contacts, settings);
-                Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+                return Ok(Touched {
+                    accelerations: out.accelerations,
+                    on_particles,
+                    residual: Some(out.residual),
+                });
             }
-            ContactModel::Penalty(_) => {
-                let moving = |part: &mut Part| {
-                    let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
-                    (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
-                };
-                let before = parts.iter_mut().map(moving).collect();
-                let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
-                let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
-                let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
-                    robot.acceleration(p, name, Part { pushes, ..part })
-                };
-                let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
-                Ok(Touched { accelerations, residual: None })
+            ContactModel::Penalty(_) if !alone => {
+                let contacts = Touch::add(p, name, &self.touchable, given.clone());
+                let before = before(inputs, &given, &mut parts);
+                let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), before);
+                parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
             }
+            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => {}
         }
+        let accelerate = |(robot, part): (&Robot, Part)| robot.acceleration(p, name, part);
+        let accelerations = robots.iter().zip(parts).map(accelerate).collect();
+        Ok(Touched { accelerations, on_particles, residual: None })
     }
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
@@ -176,6 +205,17 @@ fn solver(law: &Complementarity) -> Solver {
         sweeps: law.fixed_iterations.unwrap_or(law.iterations),
         tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
     }
+}
+
+/// Robots before contacts push them.
+fn before(inputs: &Inputs, given: &Given, parts: &mut [Part]) -> Vec<Before> {
+    let of = |(r, part): (usize, &mut Part)| {
+        let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
+        let nodes = part.tree.node_of_body.iter().map(node).collect();
+        let (in_node, bodies) = (inputs.robots[r].bodies, given.bodies[r]);
+        Before { nodes, pushes: part.pushes.take(), in_node, bodies }
+    };
+    parts.iter_mut().enumerate().map(of).collect()
 }
 
 /// Buffers, each once.

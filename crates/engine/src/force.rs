@@ -8,6 +8,7 @@ use pullback_kernel::program::Builder;
 use pullback_scene::words::nearest_few;
 
 use crate::articulated::Prepared;
+use crate::contact::Particles;
 use crate::error::Error;
 use crate::names::Block;
 use crate::step::Bundle;
@@ -74,6 +75,16 @@ pub(crate) struct Inputs {
 impl Inputs {
     pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
         find(&self.params, key, "param")
+    }
+
+    /// The radii of particles [m]; none where all are points.
+    pub fn radii(&self) -> Option<Buffer<f64>> {
+        self.param("particles.radius").ok()
+    }
+
+    /// Particles at these positions and velocities, as contact sees them.
+    pub fn particles(&self, x: &Bundle, v: &Bundle, count: usize) -> Option<Particles> {
+        Some(Particles { x: x.particles?, v: v.particles?, radius: self.radii(), count })
     }
 }
 

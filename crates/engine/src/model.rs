@@ -72,6 +72,13 @@ impl Model {
             all(&|g| g.masses.clone()),
             Quantity::new("kg", "mass of the particle").positive(),
         );
+        let mut params = vec![mass];
+        if scene.particles.iter().any(|group| group.radii.is_some()) {
+            let radii = all(&|g| g.radii.clone().unwrap_or(vec![0.0; g.positions.len()]));
+            let quantity = Quantity::new("m", "radius of the particle; 0 for a point").at_least(0.0);
+            params.push(of_particles("radius", 1, radii, quantity));
+        }
+        params.retain(|block| !block.is_empty());
         let fixed: Vec<[bool; 3]> = scene.particles.iter().flat_map(|g| g.fixed.clone()).collect();
         let mut constraints: Vec<Arc<dyn Constraint>> = Vec::new();
         if fixed.iter().flatten().any(|fixed| *fixed) {
@@ -84,7 +91,7 @@ impl Model {
             state,
             positions,
             control: Layout::new(Vec::new()),
-            params: Layout::new(if mass.is_empty() { Vec::new() } else { vec![mass] }),
+            params: Layout::new(params),
             forces: Vec::new(),
             constraints,
             contact: None,

@@ -9,6 +9,7 @@ use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
 use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
+use crate::contact::Contacts;
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
@@ -332,6 +333,12 @@ fn reversible(model: &Model) -> Result<(), Error> {
             )));
         }
     }
+    if model.contact().is_some_and(Contacts::touch_particles) {
+        return Err(Error::Reversible(
+            "the reversible integrator needs forces that do not depend on velocities, and contact does"
+                .into(),
+        ));
+    }
     Err(Error::Reversible(
         "the reversible integrator needs constraints that do not depend on velocities".into(),
     ))
@@ -393,12 +400,7 @@ impl<'a> Dynamics<'a> {
 
     /// Accelerations at positions `x` and velocities `v`, `delay` seconds after the start of the step.
     pub fn acceleration(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Bundle, Error> {
-        let particles = match x.particles {
-            Some(_) => Some(self.of_particles(x, v, delay)?),
-            None => None,
-        };
-        self.evaluations += usize::from(particles.is_none());
-        let evaluation = self.evaluations;
+        let evaluation = self.evaluations + 1;
         let name = move |what: &str| format!("{what} {evaluation}");
         let mut parts = Vec::new();
         for (r, robot) in self.model.robots().iter().enumerate() {
@@ -411,11 +413,14 @@ impl<'a> Dynamics<'a> {
             let at = (x.robots[r], v.robots[r]);
             parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
         }
+        let mut on_particles = None;
         let robots = match self.model.contact() {
             Some(contact) => {
-                let robots = self.model.robots();
-                let out = contact.add(self.program, &name, self.inputs, robots, parts, self.h)?;
+                let robots = (self.model.robots(), parts);
+                let particles = self.inputs.particles(x, v, self.model.particles());
+                let out = contact.add(self.program, &name, self.inputs, robots, particles, self.h)?;
                 self.residuals.extend(out.residual);
+                on_particles = out.on_particles;
                 out.accelerations
             }
             None => {
@@ -423,11 +428,22 @@ impl<'a> Dynamics<'a> {
                 robots.map(|(robot, part)| robot.acceleration(self.program, &name, part)).collect()
             }
         };
+        let particles = match x.particles {
+            Some(_) => Some(self.of_particles(x, v, delay, on_particles)?),
+            None => None,
+        };
+        self.evaluations = evaluation;
         Ok(Bundle { particles, robots })
     }
 
-    /// All forces on particles, divided by the masses, within the constraints.
-    fn of_particles(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Buffer<Vec3>, Error> {
+    /// All forces on particles, those of contact among them, divided by the masses, within the constraints.
+    fn of_particles(
+        &mut self,
+        x: &Bundle,
+        v: &Bundle,
+        delay: f64,
+        contact: Option<Buffer<Vec3>>,
+    ) -> Result<Buffer<Vec3>, Error> {
         let (mass, model) = (self.inputs.param::<f64>("particles.mass")?, self.model);
         let mut site = self.site(x, v, delay);
         let mut total = model.forces()[0].force(&mut site)?;
@@ -435,6 +451,10 @@ impl<'a> Dynamics<'a> {
             let force = force.force(&mut site)?;
             let name = site.name(&format!("sum of {} forces", i + 1));
             total = site.program.map::<plus>(&name, (total.own(), force.own()));
+        }
+        if let Some(contact) = contact {
+            let name = site.name("sum of forces and contact");
+            total = site.program.map::<plus>(&name, (total.own(), contact.own()));
         }
         let name = site.name("acceleration");
         let mut acceleration = site.program.map::<accelerate>(&name, (total.own(), mass.own()));

@@ -68,6 +68,8 @@ pub(crate) struct Inputs {
     /// Params and controls by key: their place in the layouts, and the buffer.
     pub params: HashMap<String, AnyNumber>,
     pub controls: HashMap<String, AnyNumber>,
+    /// Of each particle [m]: 0 for a point, and none where all are.
+    pub radii: Option<Buffer<f64>>,
     /// What robots read instead of most of their params.
     pub robots: Vec<Prepared>,
 }
@@ -77,14 +79,9 @@ impl Inputs {
         find(&self.params, key, "param")
     }
 
-    /// The radii of particles [m]; none where all are points.
-    pub fn radii(&self) -> Option<Buffer<f64>> {
-        self.param("particles.radius").ok()
-    }
-
     /// Particles at these positions and velocities, as contact sees them.
     pub fn particles(&self, x: &Bundle, v: &Bundle, count: usize) -> Option<Particles> {
-        Some(Particles { x: x.particles?, v: v.particles?, radius: self.radii(), count })
+        Some(Particles { x: x.particles?, v: v.particles?, radius: self.radii, count })
     }
 }
 

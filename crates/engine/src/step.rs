@@ -133,6 +133,13 @@ impl Step {
                               bodies, and one has more than 600 degrees of freedom";
                 return Err(Error::Scheme { what, found, wanted });
             }
+            if model.contact().is_some_and(Contacts::touch_particles) && 3 * model.particles() > MOST_IMPLICIT
+            {
+                let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
+                let wanted = "an explicit one: Jacobians of implicit steps are dense for particles that can touch shapes, and \
+                              there are more than 200";
+                return Err(Error::Scheme { what, found, wanted });
+            }
         }
         if scheme.integrator == Integrator::ReversibleVerlet {
             reversible(model)?;
@@ -245,11 +252,29 @@ impl Declared {
             prepared.extend(buffers.uses(p));
             robots.push(buffers);
         }
-        let mut inputs = Inputs { x, v, time, params: HashMap::new(), controls: HashMap::new(), robots };
+        let (params, controls, radii) = (HashMap::new(), HashMap::new(), None);
+        let mut inputs = Inputs { x, v, time, params, controls, radii, robots };
         let params = declare_all(p, model.params_layout(), &mut inputs.params, true);
         let control = declare_all(p, model.control_layout(), &mut inputs.controls, false);
+        inputs.radii = inputs.param("particles.radius").ok().map(|radius| all_radii(p, model, radius));
         Declared { inputs, state, control, params, prepared }
     }
+}
+
+/// The value of an element, for the particle that it is of.
+#[kernel]
+fn of_particle<R: Real>(x: R) -> [R; 1] {
+    [x]
+}
+
+/// The radius of each particle, from those of particles that have one.
+fn all_radii(p: &mut Builder, model: &Model, radius: Buffer<f64>) -> Buffer<f64> {
+    if model.round().len() == model.particles() {
+        return radius;
+    }
+    let on: Vec<[usize; 1]> = model.round().iter().map(|&i| [i]).collect();
+    let on = p.corners("particles with a radius", &on, model.particles());
+    p.elements::<of_particle, f64, 1>("radii of all particles", on, (radius.own(),))
 }
 
 /// A buffer for each block of a layout.

@@ -76,7 +76,7 @@ impl Force for Ground {
         let height = site.param::<f64>(&height)?.shared();
         let (ke, kd) = (site.param::<f64>(&ke)?.shared(), site.param::<f64>(&kd)?.shared());
         let (kf, mu) = (site.param::<f64>(&kf)?.shared(), site.param::<f64>(&mu)?.shared());
-        Ok(match site.inputs.radii() {
+        Ok(match site.inputs.radii {
             None => site.program.map::<ground>(&name, (x, v, height, ke, kd, kf, mu)),
             Some(radius) => {
                 site.program.map::<ground_under>(&name, (x, v, radius.own(), height, ke, kd, kf, mu))
@@ -88,7 +88,7 @@ impl Force for Ground {
         let (height, ke) = (site.param::<f64>("ground.height")?, site.param::<f64>("ground.ke")?);
         let (x, name) = (site.x.own(), site.name("energy of the ground"));
         let (height, ke) = (height.shared(), ke.shared());
-        Ok(Some(match site.inputs.radii() {
+        Ok(Some(match site.inputs.radii {
             None => site.program.reduce::<ground_energy>(&name, (x, height, ke)),
             Some(radius) => site.program.reduce::<ground_energy_under>(&name, (x, radius.own(), height, ke)),
         }))

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use pullback_geometry::{Contact, Feature};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World, carve, lane_of, set_lane_of};
+use pullback_kernel::program::{
+    BufferUse, Builder, Lane, Operation, View, World, carve, lane_of, set_lane_of,
+};
 use pullback_kernel::scalar::Mask;
 
 use super::against::{Against, Extent, Face};
@@ -52,6 +54,13 @@ const MOST_LANES: usize = 16;
 /// How deep a particle may be in ground of triangles and still be pushed out, if its radius is less [m].
 const DEEPEST: f64 = 0.1;
 
+/// Values, or cotangents, of particles.
+struct Views<'a, L: Lane> {
+    x: View<'a, Vec3, L>,
+    v: View<'a, Vec3, L>,
+    radius: Option<View<'a, f64, L>>,
+}
+
 /// A particle as a ball with a pose, or its cotangents.
 struct Ball<L> {
     pose: Pose<L>,
@@ -74,6 +83,48 @@ struct Found<L: Lane> {
     contacts: [Contact<L>; MOST],
     features: [[Feature; MOST]; MOST_LANES],
     count: usize,
+}
+
+impl<L: Lane> Views<'_, L> {
+    #[inline(always)]
+    fn ball(&self, i: usize) -> Ball<L> {
+        let mut pose: Pose<L> = identity_pose();
+        pose.position = self.x.get(i);
+        let radius = match &self.radius {
+            Some(radius) => radius.get(i),
+            None => L::from_f64(0.0),
+        };
+        Ball { pose, v: self.v.get(i), radius: [radius] }
+    }
+
+    #[inline(always)]
+    fn add(&self, i: usize, bar: &Ball<L>) {
+        self.x.add(i, bar.pose.position);
+        self.v.add(i, bar.v);
+        if let Some(radius) = &self.radius {
+            radius.add(i, bar.radius[0]);
+        }
+    }
+}
+
+impl Particles {
+    #[inline(always)]
+    fn values<'a, L: Lane>(&self, world: &World<'a, L>) -> Views<'a, L> {
+        let radius = match self.radius {
+            Some(radius) => Some(world.values(radius)),
+            None => None,
+        };
+        Views { x: world.values(self.x), v: world.values(self.v), radius }
+    }
+
+    #[inline(always)]
+    fn bars<'a, L: Lane>(&self, world: &World<'a, L>) -> Views<'a, L> {
+        let radius = match self.radius {
+            Some(radius) => Some(world.bars(radius)),
+            None => None,
+        };
+        Views { x: world.bars(self.x), v: world.bars(self.v), radius }
+    }
 }
 
 impl ParticleContact {
@@ -116,17 +167,6 @@ impl ParticleContact {
             poses: carve::<Pose, L>(scratch, shapes),
             sizes: carve::<f64, L>(scratch, self.starts[shapes]),
         }
-    }
-
-    #[inline(always)]
-    fn ball<L: Lane>(&self, world: &World<'_, L>, i: usize) -> Ball<L> {
-        let mut pose: Pose<L> = identity_pose();
-        pose.position = world.values(self.particles.x).get(i);
-        let radius = match self.particles.radius {
-            Some(radius) => world.values(radius).get(i),
-            None => L::from_f64(0.0),
-        };
-        Ball { pose, v: world.values(self.particles.v).get(i), radius: [radius] }
     }
 
     #[inline(always)]
@@ -222,7 +262,7 @@ impl Operation for ParticleContact {
         let mut scratch = std::mem::take(&mut world.scratch);
         let shapes = self.carve(&mut scratch);
         self.given.place(world, &self.model.shapes, (shapes.poses, shapes.sizes));
-        let forces = world.values(self.force);
+        let (forces, of_particles) = (world.values(self.force), self.particles.values(world));
         for i in 0..self.particles.count {
             forces.set(i, zero());
         }
@@ -235,7 +275,7 @@ impl Operation for ParticleContact {
             for (group, &surface) in self.against.groups.iter().zip(&face.surfaces) {
                 let [ke, kd, kf, mu] = self.numbers(world, surface);
                 for i in group.clone() {
-                    let ball = self.ball(world, i);
+                    let ball = of_particles.ball(i);
                     let x = ball.pose.position;
                     let near = face.extent.near(&pose, reach, x, ball.radius[0]);
                     if !near.any() {
@@ -264,6 +304,8 @@ impl Operation for ParticleContact {
         bars.poses.fill(zero());
         bars.sizes.fill(L::from_f64(0.0));
         self.pushed.pull_start(world);
+        let of_particles = self.particles.values(world);
+        let of_particles_bar = self.particles.bars(world);
         for (f, face) in self.against.faces.iter().enumerate() {
             let kind = &self.model.shapes[face.shape].kind;
             let reach = face.extent.reach(kind, self.sizes(face, shapes.sizes));
@@ -271,7 +313,7 @@ impl Operation for ParticleContact {
                 let numbers = self.numbers(world, surface);
                 let mut number_bars = [L::from_f64(0.0); 4];
                 for i in group.clone() {
-                    let ball = self.ball(world, i);
+                    let ball = of_particles.ball(i);
                     let (pose, x) = (&shapes.poses[face.shape], ball.pose.position);
                     let near = face.extent.near(pose, reach, x, ball.radius[0]);
                     if !near.any() {
@@ -282,11 +324,7 @@ impl Operation for ParticleContact {
                     let of_surface = (numbers, &mut number_bars);
                     let bar = self.pull_forces(world, (f, i), (&ball, &mut ball_bar), &found, of_surface);
                     self.pull_contacts(face, (&shapes, &mut bars), (&ball, &mut ball_bar), &found, &bar);
-                    world.bars(self.particles.x).add(i, ball_bar.pose.position);
-                    world.bars(self.particles.v).add(i, ball_bar.v);
-                    if let Some(radius) = self.particles.radius {
-                        world.bars(radius).add(i, ball_bar.radius[0]);
-                    }
+                    of_particles_bar.add(i, &ball_bar);
                 }
                 let Surface { mu, springs: [ke, kd, kf], .. } = &self.given.surfaces[surface];
                 for (number, bar) in [ke, kd, kf, mu].into_iter().zip(number_bars) {

@@ -19,12 +19,6 @@ fn step(world: &World, integrator: Integrator, substeps: usize) -> Step {
 
 /// Every world with every integrator that can run it.
 fn combinations() -> Vec<(World, Integrator)> {
-    let worlds = || {
-        worlds()
-            .into_iter()
-            .filter(|w| w.name.contains("grain") || w.name.contains("balls on"))
-            .collect::<Vec<_>>()
-    };
     let can = |world: &World, integrator| world.integrators().contains(&integrator);
     let of = |integrator: Integrator| {
         worlds().into_iter().filter(move |world| can(world, integrator)).map(move |world| (world, integrator))

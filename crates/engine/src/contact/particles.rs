@@ -110,19 +110,19 @@ impl<L: Lane> Views<'_, L> {
 impl Particles {
     #[inline(always)]
     fn values<'a, L: Lane>(&self, world: &World<'a, L>) -> Views<'a, L> {
-        let radius = match self.radius {
-            Some(radius) => Some(world.values(radius)),
-            None => None,
-        };
+        let mut radius = None;
+        if let Some(at) = self.radius {
+            radius = Some(world.values(at));
+        }
         Views { x: world.values(self.x), v: world.values(self.v), radius }
     }
 
     #[inline(always)]
     fn bars<'a, L: Lane>(&self, world: &World<'a, L>) -> Views<'a, L> {
-        let radius = match self.radius {
-            Some(radius) => Some(world.bars(radius)),
-            None => None,
-        };
+        let mut radius = None;
+        if let Some(at) = self.radius {
+            radius = Some(world.bars(at));
+        }
         Views { x: world.bars(self.x), v: world.bars(self.v), radius }
     }
 }

@@ -1,6 +1,8 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
+mod against;
 mod blocks;
+mod bodies;
 mod contacts;
 mod damped;
 mod dynamics;
@@ -11,10 +13,12 @@ mod joints;
 mod law;
 mod measure;
 mod one;
+mod particles;
 mod penalty;
 mod place;
 mod placed;
 mod pull;
+mod pushed;
 mod rows;
 mod shapes;
 mod solids;
@@ -33,16 +37,20 @@ use pullback_scene::{
     Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene, Toucher,
 };
 
+use against::Against;
+use bodies::TouchingBodies;
 pub(crate) use dynamics::Part;
 use dynamics::{ContactDynamics, Outcome, Room, Settings};
 use joints::JointRows;
 pub(crate) use joints::{Held, Range};
 use law::Cone;
 use measure::{Group, Measure, Sums};
+use particles::ParticleContact;
+pub(crate) use particles::Particles;
 use penalty::Penalty;
 pub(crate) use place::At;
 use place::Place;
-use placed::Placed;
+use pushed::Before;
 use rows::{Side, Sides};
 use shapes::Shapes;
 use solver::Solver;
@@ -64,14 +72,27 @@ pub(crate) struct Contacts {
     touchable: Arc<Touchable>,
     /// Of pairs of shapes: what they are fixed to, and their compliance [1/kg].
     pairs: Vec<(Sides, f64)>,
+    /// What particles touch, if there is anything.
+    against: Option<Arc<Against>>,
     law: ContactModel,
 }
 
-/// What a step of robots that touch comes to.
+/// What a step of robots and particles that touch comes to.
 pub(crate) struct Touched {
     pub accelerations: Vec<Buffer<f64>>,
+    /// On each particle [N], if there is anything that they touch.
+    pub on_particles: Option<Buffer<Vec3>>,
     /// Of hard contact: how far the impulses are from their law.
     pub residual: Option<Buffer<f64>>,
+}
+
+/// Contacts, and what their impulses come to.
+struct Solved {
+    contacts: contacts::Contacts,
+    accelerations: Vec<Buffer<f64>>,
+    impulses: Buffer<Vec3>,
+    residual: Buffer<f64>,
+    on_particles: Option<Buffer<Vec3>>,
 }
 
 /// How near shapes are looked at whose contact is a penalty [m]: there is nothing above a surface.
@@ -100,7 +121,7 @@ impl Contacts {
             None if robots.iter().any(Robot::is_held) => Some(Shapes::none(margin)),
             shapes => shapes,
         };
-        let Some(Shapes { touchable, params }) = shapes else { return Ok(None) };
+        let Some(Shapes { touchable, against, params }) = shapes else { return Ok(None) };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -110,19 +131,20 @@ impl Contacts {
         };
         let pairs = touchable.pairs.iter();
         let pairs = pairs.map(|near| (near.shapes.map(side), near.softness * regularisation)).collect();
-        let hard = matches!(contact.model, ContactModel::Complementarity(_));
+        let hard = matches!(contact.model, ContactModel::Complementarity(_)) && !touchable.pairs.is_empty();
         let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
         if let Some(robot) = robots.iter().find(odd) {
             let (what, found) = ("a robot with hard contact", robot.name().to_owned());
             let wanted = "one in which no joint follows another, and no chain of thousands of links";
             return Err(Error::Scheme { what, found, wanted });
         }
-        Ok(Some((Contacts { touchable: Arc::new(touchable), pairs, law: contact.model }, params)))
+        let (touchable, against) = (Arc::new(touchable), against.map(Arc::new));
+        Ok(Some((Contacts { touchable, pairs, against, law: contact.model }, params)))
     }
 
     /// Impulses are found with the velocities at the end of a step, which moves by them; penalties are forces like others.
     pub fn check(&self, scheme: &Scheme) -> Result<(), Error> {
-        if self.law.works_with(scheme.integrator) {
+        if self.pairs.is_empty() || self.law.works_with(scheme.integrator) {
             return Ok(());
         }
         let (what, found) =
@@ -130,22 +152,35 @@ impl Contacts {
         Err(Error::Scheme { what, found, wanted: "`semi-implicit-euler`; with `model = \"penalty\"` any" })
     }
 
-    /// Adds the accelerations of robots over a step of length `h` to a program.
+    /// Do particles touch anything? Then forces on them depend on velocities.
+    pub fn touch_particles(&self) -> bool {
+        self.against.is_some()
+    }
+
+    /// Adds the accelerations of robots over a step of length `h` to a program, and the forces on particles.
     pub fn add(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        robots: &[Robot],
-        parts: Vec<Part>,
+        (robots, parts): (&[Robot], Vec<Part>),
+        particles: Option<Particles>,
         h: f64,
     ) -> Result<Touched, Error> {
         let law = match &self.law {
-            ContactModel::Complementarity(law) => law,
-            ContactModel::Penalty(_) => return self.add_penalty(p, name, inputs, robots, parts),
+            ContactModel::Complementarity(law) if self.solves(&parts) => law,
+            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => {
+                return self.add_forces(p, name, inputs, (robots, parts), particles);
+            }
         };
-        let (_, out) = self.add_hard(p, name, inputs, parts, settings(law, h))?;
-        Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+        let Solved { accelerations, on_particles, residual, .. } =
+            self.add_hard(p, name, inputs, (parts, particles), settings(law, h))?;
+        Ok(Touched { accelerations, on_particles, residual: Some(residual) })
+    }
+
+    /// Is there anything that impulses are found for?
+    fn solves(&self, parts: &[Part]) -> bool {
+        !self.pairs.is_empty() || parts.iter().any(|part| !part.held.is_empty())
     }
 
     /// Adds where bodies touch, and by which impulses.
@@ -154,9 +189,9 @@ impl Contacts {
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        parts: Vec<Part>,
+        (mut parts, particles): (Vec<Part>, Option<Particles>),
         settings: Settings,
-    ) -> Result<(contacts::Contacts, Outcome), Error> {
+    ) -> Result<Solved, Error> {
         let joints = Arc::new(JointRows::new(&parts, self.touchable.margin, settings.h));
         let pairs: Vec<_> = self.pairs.iter().copied().chain(joints.sides()).collect();
         let capacity = self.touchable.capacity + joints.len();
@@ -165,13 +200,15 @@ impl Contacts {
         for (r, part) in parts.iter().enumerate() {
             let (in_node, place) = (inputs.robots[r].bodies, (room.memory, room.starts[r]));
             let seen = |body: usize| self.touches(r, body);
-            bodies.push(Placed::add(p, &name(&format!("robot {r}")), part, in_node, place, seen));
+            bodies.push(TouchingBodies::add(p, &name(&format!("robot {r}")), part, in_node, place, seen));
         }
         let given = Given::new(&self.touchable, inputs, bodies.clone())?;
+        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
         let contacts = Touch::add(p, name, &self.touchable, given, &joints);
         let robots = (parts, bodies);
         let out = ContactDynamics::add(p, name, robots, pairs, (contacts, joints), settings, room);
-        Ok((contacts, out))
+        let Outcome { accelerations, impulses, residual } = out;
+        Ok(Solved { contacts, accelerations, impulses, residual, on_particles })
     }
 
     /// Is there a shape on a body?
@@ -179,38 +216,52 @@ impl Contacts {
         self.touchable.shapes.iter().any(|shape| shape.on.is(robot, body))
     }
 
-    /// Adds the accelerations with forces that push bodies apart.
-    fn add_penalty(
+    /// Adds the forces between particles and bodies, which push bodies besides what does so already; those on particles.
+    fn push(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        robots: &[Robot],
-        mut parts: Vec<Part>,
-    ) -> Result<Touched, Error> {
-        let (given, contacts) = self.touch(p, name, inputs, &parts)?;
-        let moving = |part: &mut Part| {
-            let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
-            (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
-        };
-        let before = parts.iter_mut().map(moving).collect();
-        let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
-        let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
-        let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
-            robot.acceleration(p, name, Part { pushes, ..part })
-        };
-        let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
-        Ok(Touched { accelerations, residual: None })
+        given: &Given,
+        (parts, particles): (&mut [Part], Option<Particles>),
+    ) -> Option<Buffer<Vec3>> {
+        let (Some(against), Some(particles)) = (&self.against, particles) else { return None };
+        let (model, before) = ((&self.touchable, against, given.clone()), before(inputs, given, parts));
+        let (force, pushes) = ParticleContact::add(p, name, model, particles, before);
+        parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+        Some(force)
     }
 
-    /// Adds bodies, and where they touch: before their accelerations are known.
-    fn touch(
+    /// Adds the accelerations with forces that push bodies apart.
+    fn add_forces(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        (robots, mut parts): (&[Robot], Vec<Part>),
+        particles: Option<Particles>,
+    ) -> Result<Touched, Error> {
+        let given = self.bodies(p, name, inputs, &parts)?;
+        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
+        if !self.pairs.is_empty() {
+            let contacts = self.touch(p, name, &given);
+            let before = before(inputs, &given, &mut parts);
+            let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), before);
+            parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+        }
+        let accelerate = |(robot, part): (&Robot, Part)| robot.acceleration(p, name, part);
+        let accelerations = robots.iter().zip(parts).map(accelerate).collect();
+        Ok(Touched { accelerations, on_particles, residual: None })
+    }
+
+    /// Adds bodies whose accelerations do not wait for where they touch.
+    fn bodies(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
         parts: &[Part],
-    ) -> Result<(Given, contacts::Contacts), Error> {
+    ) -> Result<Given, Error> {
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
             let (q, v) = (part.inputs.q, part.inputs.v);
@@ -218,10 +269,12 @@ impl Contacts {
             let seen = |body: usize| self.touches(r, body);
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
-        let given = Given::new(&self.touchable, inputs, bodies)?;
-        let joints = Arc::new(JointRows::default());
-        let contacts = Touch::add(p, name, &self.touchable, given.clone(), &joints);
-        Ok((given, contacts))
+        Given::new(&self.touchable, inputs, bodies)
+    }
+
+    /// Adds where they touch.
+    fn touch(&self, p: &mut Builder, name: &dyn Fn(&str) -> String, given: &Given) -> contacts::Contacts {
+        Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()))
     }
 
     /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces.
@@ -229,18 +282,19 @@ impl Contacts {
         &self,
         p: &mut Builder,
         inputs: &Inputs,
-        parts: Vec<Part>,
+        (parts, particles): (Vec<Part>, Option<Particles>),
         h: f64,
         groups: Vec<Group>,
     ) -> Result<Sums, Error> {
         let name = |what: &str| what.to_owned();
         let (contacts, source) = match &self.law {
             ContactModel::Complementarity(law) => {
-                let (contacts, out) = self.add_hard(p, &name, inputs, parts, settings(law, h))?;
-                (contacts, measure::Source::Impulses(out.impulses, 1.0 / h))
+                let solved = self.add_hard(p, &name, inputs, (parts, particles), settings(law, h))?;
+                (solved.contacts, measure::Source::Impulses(solved.impulses, 1.0 / h))
             }
             ContactModel::Penalty(_) => {
-                let (given, contacts) = self.touch(p, &name, inputs, &parts)?;
+                let given = self.bodies(p, &name, inputs, &parts)?;
+                let contacts = self.touch(p, &name, &given);
                 let of_pair = self.touchable.pairs.iter().map(|near| near.surface).collect();
                 (contacts, measure::Source::Springs(of_pair, given.surfaces))
             }
@@ -301,6 +355,17 @@ fn solver(law: &Complementarity) -> Solver {
         sweeps: law.fixed_iterations.unwrap_or(law.iterations),
         tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
     }
+}
+
+/// Robots before contacts push them.
+fn before(inputs: &Inputs, given: &Given, parts: &mut [Part]) -> Vec<Before> {
+    let of = |(r, part): (usize, &mut Part)| {
+        let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
+        let nodes = part.tree.node_of_body.iter().map(node).collect();
+        let (in_node, bodies) = (inputs.robots[r].bodies, given.bodies[r]);
+        Before { nodes, pushes: part.pushes.take(), in_node, bodies }
+    };
+    parts.iter_mut().enumerate().map(of).collect()
 }
 
 /// Buffers, each once.

@@ -2,7 +2,8 @@
 
 use crate::simulation::Integrator;
 
-/// How bodies touch. Without it they go through each other and through the ground.
+/// How bodies touch. Without it they go through each other and through the ground, and particles through all but the ground.
+/// Particles touch shapes by a penalty, whatever the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// The law, and how it is solved.

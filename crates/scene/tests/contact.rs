@@ -102,6 +102,13 @@ fn materials_and_their_pairs() {
 }
 
 #[test]
+fn what_particles_are_made_of() {
+    let grit = Particles::many("grit", vec![[0.0, 0.0, 4.0], [0.1, 0.0, 4.0]], 0.01).radius(0.01).made_of(0);
+    assert_eq!(load().particles, [grit]);
+    assert_eq!(parse(DUST).particles, [Particles::single("dust", [0.0, 0.0, 1.0], 1.0)]);
+}
+
+#[test]
 fn shapes_of_the_world() {
     let scene = load();
     let named = |name: &str, geometry| Shape::new(geometry).named(name);
@@ -246,11 +253,13 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
     let soft = "[contact]\nmodel = \"penalty\"\n";
     assert!(warned(&format!("[contact]\n{BALL}")));
-    assert!(warned(&format!("[contact]\n{DUST}{plane}")));
+    assert!(warned(&format!("[contact]\n{DUST}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n{BALL}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}")));
     assert!(warned(&format!("[contact]\n[ground]\n{}", BALL.replace("mass", "collides = false\nmass"))));
     assert!(!warned(&format!("[contact]\n{BALL}{plane}")));
+    assert!(!warned(&format!("[contact]\n{DUST}{plane}")));
+    assert!(!warned(&format!("[contact]\n{DUST}{BALL}")));
     assert!(!warned(&format!("[contact]\n[ground]\n{BALL}")));
     assert!(!warned(&format!("[contact]\nself_collision = false\n{two}")));
     assert!(!warned(&format!("[contact]\n{BALL}{}", BALL.replace("ball", "other"))));
@@ -379,6 +388,10 @@ fn every_field_is_checked() {
             "material_pairs[1].between",
         ),
         (|s| s.ground.iter_mut().for_each(|ground| ground.material = Some(2)), "ground.material"),
+        (|s| s.particles[0].material = Some(2), "particles[0].material"),
+        (|s| s.particles[0].radii = Some(vec![0.0]), "particles[0].radii[0]"),
+        (|s| s.particles[0].radii = Some(vec![f64::NAN]), "particles[0].radii[0]"),
+        (|s| s.particles[0].radii = Some(vec![0.1, 0.1]), "particles[0].radii"),
         (|s| s.shapes[0].name = String::new(), "shapes[0].name"),
         (|s| s.shapes[0].name = "ice".into(), "shapes[0].name"),
         (|s| s.shapes[0].body = Some(0), "shapes[0].body"),

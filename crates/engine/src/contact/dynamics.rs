@@ -13,11 +13,11 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
 
+use super::bodies::{self, Pending};
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Trees};
 use super::joints::{Held, JointRows};
-use super::placed::{self, Pending};
 use super::rows::{self, SIGNS, Side, Sides};
 use super::solver::Solver;
 use crate::articulated::bodies::Moving;
@@ -114,7 +114,7 @@ impl Room {
     ) -> Room {
         let mut starts = vec![0];
         for part in parts {
-            starts.push(starts[starts.len() - 1] + placed::numbers(&part.tree));
+            starts.push(starts[starts.len() - 1] + bodies::numbers(&part.tree));
         }
         let sides = pairs.iter().flat_map(|(sides, _)| sides.iter().flatten());
         let way = sides.map(|side| parts[side.robot].tree.way(side.node).len()).max().unwrap_or(0);
@@ -178,7 +178,7 @@ impl ContactDynamics {
         robot: usize,
         memory: &'a mut [L],
     ) -> (Kept<'a, L>, Pending<'a, L>) {
-        placed::memory(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
+        bodies::memory(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
     }
 
     /// The way and the rows of a side.

@@ -15,11 +15,11 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, World, carve};
 
 use super::blocks;
+use super::bodies::Pending;
 use super::contacts::Pairs;
 use super::dynamics::{ContactDynamics, frame};
 use super::equations::{Equations, Found};
 use super::islands::Islands;
-use super::placed::Pending;
 use super::solver::newton_matrix;
 use super::sweeps::{Bars, History};
 use super::touching::Touching;
@@ -147,7 +147,7 @@ impl ContactDynamics {
         }
     }
 
-    /// One robot along λ, of which `half` is L⁻ᵀ M λ. Where its bodies were placed, the pullback ends (`placed.rs`).
+    /// One robot along λ, of which `half` is L⁻ᵀ M λ. Where its bodies were placed, the pullback ends (`bodies.rs`).
     #[inline(always)]
     fn pull_robot<L: Lane>(
         &self,

@@ -7,6 +7,7 @@ use pullback_kernel::prelude::*;
 use pullback_scene::robot::{self, Geometry, Placement};
 use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
+use super::against::{Against, Extent, Face};
 use super::place::Place;
 use super::solids;
 use super::touchable::{Mixed, Near, Pinned, Shape, Surface as Mixture, Touchable};
@@ -20,6 +21,8 @@ const MOST_CONTACTS: usize = 256;
 /// What a scene says of shapes.
 pub(crate) struct Shapes {
     pub touchable: Touchable,
+    /// What particles touch, if there is anything.
+    pub against: Option<Against>,
     pub params: Vec<Block>,
 }
 
@@ -52,13 +55,23 @@ impl Fields {
     }
 }
 
+/// What a shape or a particle is made of.
+struct Made {
+    material: Option<usize>,
+    mu: Place,
+    /// Whose stiffness it has without a material.
+    springs: &'static str,
+    /// Of what it is fixed to [kg].
+    mass: f64,
+}
+
 /// What is collected from a scene.
 struct Collector<'s> {
     scene: &'s Scene,
     fields: Fields,
     shapes: Vec<Shape>,
-    /// Of each shape: the material, friction of its own, and the mass of what it is fixed to.
-    materials: Vec<(Option<usize>, Place, f64)>,
+    /// What each shape is made of.
+    made: Vec<Made>,
     names: HashSet<String>,
     /// Are meshes ground, which is where they are, rather than bodies, which are their convex hulls?
     terrain: bool,
@@ -71,7 +84,7 @@ impl Shapes {
             scene,
             fields: Fields::default(),
             shapes: Vec::new(),
-            materials: Vec::new(),
+            made: Vec::new(),
             names: HashSet::new(),
             terrain: true,
         };
@@ -105,7 +118,8 @@ impl Shapes {
     /// Nothing can touch.
     pub fn none(margin: f64) -> Shapes {
         let (shapes, pairs, surfaces) = (Vec::new(), Vec::new(), Vec::new());
-        Shapes { touchable: Touchable { shapes, pairs, surfaces, margin, capacity: 0 }, params: Vec::new() }
+        let touchable = Touchable { shapes, pairs, surfaces, margin, capacity: 0 };
+        Shapes { touchable, against: None, params: Vec::new() }
     }
 }
 
@@ -116,7 +130,8 @@ impl Collector<'_> {
         let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
         let written = (None, 0);
         self.shapes.push(Shape { on, written, placement, kind: Kind::Plane, sizes: Vec::new() });
-        self.materials.push((ground.material, Place::Scalar("ground.mu".into(), 0), f64::INFINITY));
+        let mu = Place::Scalar("ground.mu".into(), 0);
+        self.made.push(Made { material: ground.material, mu, springs: "ground", mass: f64::INFINITY });
         self.names.insert("ground".into());
     }
 
@@ -151,11 +166,10 @@ impl Collector<'_> {
                 let quantity = Quantity::new("1", "coefficient of friction").at_least(0.0);
                 self.fields.add(&name, "mu", &[mu], &quantity).remove(0)
             }
-            (None, Some(material)) => Place::Scalar("materials.mu".into(), material),
-            (None, None) => Place::Scalar("contact.mu".into(), 0),
+            (None, material) => of_material("mu", material, "contact"),
         };
         self.shapes.push(Shape { on, written, placement, kind, sizes });
-        self.materials.push((shape.material, mu, mass));
+        self.made.push(Made { material: shape.material, mu, springs: "contact", mass });
         Ok(true)
     }
 
@@ -214,21 +228,56 @@ impl Collector<'_> {
                 pairs.extend(own.filter_map(|(j, _)| self.pair(first + j, this, &mut surfaces)));
             }
         }
+        let against = self.against(&mut surfaces);
         let slots = pairs.iter().map(|near| near.pair.slots()).sum::<usize>();
-        if slots == 0 {
+        if slots == 0 && against.is_none() {
             return None;
         }
-        let params = self.params();
-        let capacity = slots.min(MOST_CONTACTS);
+        let params = self.params(against.is_some());
+        // One where only particles touch: contacts are watched there too.
+        let capacity = slots.clamp(1, MOST_CONTACTS);
         let touchable = Touchable { shapes: self.shapes, pairs, surfaces, margin, capacity };
-        Some(Shapes { touchable, params })
+        Some(Shapes { touchable, against, params })
+    }
+
+    /// What particles touch: all shapes but the ground, which is a force of its own to them.
+    fn against(&self, surfaces: &mut Vec<Mixture>) -> Option<Against> {
+        let (mut groups, mut made, mut first) = (Vec::new(), Vec::new(), 0);
+        for group in &self.scene.particles {
+            groups.push(first..first + group.positions.len());
+            first += group.positions.len();
+            let mu = of_material("mu", group.material, "contact");
+            made.push(Made { material: group.material, mu, springs: "contact", mass: f64::INFINITY });
+        }
+        let mut faces = Vec::new();
+        for (s, shape) in self.shapes.iter().enumerate() {
+            let Some(pair) = Pair::new(&shape.kind, &Kind::Sphere) else { continue };
+            if groups.is_empty() || matches!(shape.on, Pinned::Ground(_)) {
+                continue;
+            }
+            let of = |group: &Made| self.surface([&self.made[s], group], true, surfaces);
+            faces.push(Face {
+                shape: s,
+                extent: Extent::of(&shape.kind),
+                pair,
+                surfaces: made.iter().map(of).collect(),
+            });
+        }
+        (!faces.is_empty()).then_some(Against { groups, faces })
     }
 
     fn pair(&self, a: usize, b: usize, surfaces: &mut Vec<Mixture>) -> Option<Near> {
         let pair = Pair::new(&self.shapes[a].kind, &self.shapes[b].kind)?;
-        let [(of_a, mu_a, mass_a), (of_b, mu_b, mass_b)] = [&self.materials[a], &self.materials[b]];
-        let same = |pair: &&MaterialPair| match (of_a, of_b) {
-            (Some(a), Some(b)) => pair.between == [*a, *b] || pair.between == [*b, *a],
+        let made = [&self.made[a], &self.made[b]];
+        let surface = self.surface(made, self.is_penalty(), surfaces);
+        let softness = made.iter().map(|made| 1.0 / made.mass.max(f64::MIN_POSITIVE)).sum();
+        Some(Near { shapes: [a, b], pair, surface, softness })
+    }
+
+    /// The number of what two surfaces do to each other, by a penalty or not.
+    fn surface(&self, made: [&Made; 2], penalty: bool, surfaces: &mut Vec<Mixture>) -> usize {
+        let same = |pair: &&MaterialPair| match made.map(|made| made.material) {
+            [Some(a), Some(b)] => pair.between == [a, b] || pair.between == [b, a],
             _ => false,
         };
         let said = self.scene.material_pairs.iter().position(|pair| same(&pair));
@@ -237,58 +286,51 @@ impl Collector<'_> {
             Some((at, surface)) if surface.mu.is_some() => {
                 Mixed::One(Place::Scalar("material_pairs.mu".into(), at))
             }
-            _ => Mixed::Two(mu_a.clone(), mu_b.clone()),
-        };
-        let of = |material: &Option<usize>| match material {
-            Some(material) => Place::Scalar("materials.restitution".into(), *material),
-            None => Place::Scalar("contact.restitution".into(), 0),
+            _ => Mixed::Two(made[0].mu.clone(), made[1].mu.clone()),
         };
         let restitution = match surface {
-            Some((at, surface)) if surface.restitution.is_some() && !self.is_penalty() => {
+            // Springs bounce as they do.
+            _ if penalty => Mixed::One(Place::Constant(0.0)),
+            Some((at, surface)) if surface.restitution.is_some() => {
                 Mixed::One(Place::Scalar("material_pairs.restitution".into(), at))
             }
-            // Springs bounce as they do.
-            _ if self.is_penalty() => Mixed::One(Place::Constant(0.0)),
-            _ => Mixed::Two(of(of_a), of(of_b)),
+            _ => {
+                let [a, b] = made.map(|made| of_material("restitution", made.material, "contact"));
+                Mixed::Two(a, b)
+            }
         };
-        let springs = ["ke", "kd", "kf"].map(|field| self.spring(field, [a, b], surface.map(|(at, _)| at)));
+        let springs = ["ke", "kd", "kf"].map(|field| match penalty {
+            true => self.spring(field, made, said),
+            false => Mixed::One(Place::Constant(0.0)),
+        });
         let mixture = Mixture { mu, restitution, springs };
         let known = surfaces.iter().position(|other| *other == mixture);
-        let surface = known.unwrap_or_else(|| {
+        known.unwrap_or_else(|| {
             surfaces.push(mixture);
             surfaces.len() - 1
-        });
-        let softness = 1.0 / mass_a.max(f64::MIN_POSITIVE) + 1.0 / mass_b.max(f64::MIN_POSITIVE);
-        Some(Near { shapes: [a, b], pair, surface, softness })
+        })
     }
 
     fn is_penalty(&self) -> bool {
         matches!(self.scene.contact.unwrap_or_default().model, ContactModel::Penalty(_))
     }
 
-    /// One of the numbers of a penalty between two shapes.
-    fn spring(&self, field: &str, shapes: [usize; 2], said: Option<usize>) -> Mixed {
+    /// One of the numbers of a penalty between two surfaces.
+    fn spring(&self, field: &str, made: [&Made; 2], said: Option<usize>) -> Mixed {
         let get = |surface: &Surface| match field {
             "ke" => surface.ke,
             "kd" => surface.kd,
             _ => surface.kf,
         };
-        if !self.is_penalty() {
-            return Mixed::One(Place::Constant(0.0));
-        }
         if let Some(at) = said.filter(|at| get(&self.scene.material_pairs[*at].surface).is_some()) {
             return Mixed::One(Place::Scalar(format!("material_pairs.{field}"), at));
         }
-        let [a, b] = shapes.map(|shape| match (&self.shapes[shape].on, self.materials[shape].0) {
-            (_, Some(material)) => Place::Scalar(format!("materials.{field}"), material),
-            (Pinned::Ground(_), None) => Place::Scalar(format!("ground.{field}"), 0),
-            (Pinned::World | Pinned::Body(..), None) => Place::Scalar(format!("contact.{field}"), 0),
-        });
+        let [a, b] = made.map(|made| of_material(field, made.material, made.springs));
         Mixed::Two(a, b)
     }
 
     /// Numbers of surfaces: of the scene, its materials and pairs of them; and what shapes have.
-    fn params(&self) -> Vec<Block> {
+    fn params(&self, particles: bool) -> Vec<Block> {
         let scene = self.scene;
         let contact = scene.contact.unwrap_or_default();
         let usual = Touch::from(&contact);
@@ -296,7 +338,7 @@ impl Collector<'_> {
         let materials: Vec<String> = scene.materials.iter().map(|material| material.name.clone()).collect();
         let between = |pair: &MaterialPair| pair.between.map(|at| materials[at].clone()).join("-");
         let pairs: Vec<String> = scene.material_pairs.iter().map(between).collect();
-        for field in Field::of(&contact.model) {
+        for field in Field::of(&contact.model, particles) {
             let said = |surface: &Surface| (field.said)(surface).unwrap_or((field.usual)(&usual));
             let of_materials = scene.materials.iter().map(|material| said(&material.surface)).collect();
             let of_pairs = scene.material_pairs.iter().map(|pair| said(&pair.surface)).collect();
@@ -375,19 +417,27 @@ const FIELDS: [Field; 5] = [
 ];
 
 impl Field {
-    /// Those that a law reads.
-    fn of(law: &ContactModel) -> impl Iterator<Item = &'static Field> {
+    /// Those that a law reads; particles touch by a penalty whatever it is.
+    fn of(law: &ContactModel, particles: bool) -> impl Iterator<Item = &'static Field> {
         let penalty = matches!(law, ContactModel::Penalty(_));
         let read = move |field: &&Field| match field.name {
             "mu" => true,
             "restitution" => !penalty,
-            _ => penalty,
+            _ => penalty || particles,
         };
         FIELDS.iter().filter(read)
     }
 
     fn quantity(&self) -> Quantity {
         Quantity { upper: self.upper, ..Quantity::new(self.unit, self.doc).at_least(0.0) }
+    }
+}
+
+/// Where a number of a material is; without one, `otherwise`'s.
+fn of_material(field: &str, material: Option<usize>, otherwise: &str) -> Place {
+    match material {
+        Some(material) => Place::Scalar(format!("materials.{field}"), material),
+        None => Place::Scalar(format!("{otherwise}.{field}"), 0),
     }
 }
 

@@ -133,7 +133,8 @@ impl ContactWatch {
         let parts = Dynamics::new(&mut p, model, &inputs, scheme.part())?.parts(&inputs.x, &inputs.v)?;
         let groups = groups(contact);
         let n = groups.len();
-        let sums = contact.measure(&mut p, &inputs, parts, scheme.part(), groups)?;
+        let particles = inputs.particles(&inputs.x, &inputs.v, model.particles());
+        let sums = contact.measure(&mut p, &inputs, (parts, particles), scheme.part(), groups)?;
         p.output(sums.force);
         let Sums { normal, friction, penetration, count, sliding, .. } = sums;
         [normal, friction, penetration, count, sliding].into_iter().for_each(|sum| p.output(sum));

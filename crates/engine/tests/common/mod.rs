@@ -5,6 +5,7 @@
 
 pub mod cases;
 pub mod contacts;
+pub mod grains;
 pub mod robots;
 
 use pullback_engine::force::{Force, Site};
@@ -137,6 +138,9 @@ pub fn worlds() -> Vec<World> {
     everything.particles[0].drag = Some(vec![0.05, 0.1, 0.2, 0.15]);
     everything.world.wind = [1.5, 0.2, -0.1];
     everything.ground = Some(Ground { height: 1.1, ..ground });
+    // Balls and a point on the ground.
+    let mut balls = on_ground.clone();
+    balls.particles[0].radii = Some(vec![0.005, 0.01, 0.02]);
     let mut windy = one(ball().drag(0.3));
     windy.world.wind = [2.0, -1.0, 0.5];
     let mut worlds = vec![
@@ -148,6 +152,7 @@ pub fn worlds() -> Vec<World> {
         world("swings", true, pushed(true)),
         world("actuators", true, actuated),
         world("ground", false, on_ground),
+        world("balls on the ground", false, balls),
         World {
             name: "a force of one's own",
             reversible: true,
@@ -181,12 +186,12 @@ pub fn worlds() -> Vec<World> {
         ),
     ]);
     let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
-    worlds.extend(contacts::soft().into_iter().map(soft));
+    worlds.extend(contacts::soft().into_iter().chain(grains::soft()).map(soft));
     // What lies flat on something tilts by a ten-millionth before a corner lifts off.
     let difference = |name: &str| if name == "a box on a box" { 1e-8 } else { 1e-6 };
     let hard =
         |(name, scene)| World { hard: true, difference: difference(name), ..world(name, false, scene) };
-    worlds.extend(contacts::hard().into_iter().map(hard));
+    worlds.extend(contacts::hard().into_iter().chain(grains::hard()).map(hard));
     worlds
 }
 

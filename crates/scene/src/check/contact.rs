@@ -21,6 +21,9 @@ pub(super) fn all(scene: &Scene) -> Checked {
     for (i, pair) in scene.material_pairs.iter().enumerate() {
         material_pair(i, pair, scene)?;
     }
+    for (i, group) in scene.particles.iter().enumerate() {
+        material(&format!("particles[{i}].material"), group.material, scene)?;
+    }
     for (i, shape) in scene.shapes.iter().enumerate() {
         world_shape(&format!("shapes[{i}]"), shape, scene)?;
     }
@@ -245,7 +248,7 @@ fn holds_joints(scene: &Scene, contact: &Contact) -> bool {
     scene.robots.iter().flat_map(|robot| &robot.joints).any(|joint| limits(joint) || friction(joint))
 }
 
-/// Whether anything could touch by this model of contact: bodies with shapes, and what these meet.
+/// Whether anything could touch by this model of contact: bodies with shapes, particles, and what these meet.
 fn can_touch(scene: &Scene, contact: &Contact) -> bool {
     let solid = |shape: &&Shape| shape.collides;
     let bodies = |robot: &Robot| {
@@ -262,6 +265,10 @@ fn can_touch(scene: &Scene, contact: &Contact) -> bool {
         || scene.shapes.iter().any(|shape| shape.collides)
         || scene.robots.iter().any(of_world);
     let penalty = matches!(contact.model, ContactModel::Penalty(_));
+    let mut shapes = scene.shapes.iter().chain(scene.robots.iter().flat_map(|robot| &robot.shapes));
+    if !scene.particles.is_empty() && shapes.any(|shape| shape.collides) {
+        return true;
+    }
     match moving.as_slice() {
         [] => penalty && scene.ground.is_some() && !scene.particles.is_empty(),
         [one] => still || (with_itself(one) && bodies(one) > 1),

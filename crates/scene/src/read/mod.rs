@@ -111,14 +111,14 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     })?;
     let simulation = simulation::read(&simulation)?;
     let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
+    let materials = root.sections("materials", contact::material)?;
     let mut total = 0;
-    let particles = root.sections("particles", |node| particles::read(node, &mut total))?;
+    let particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let contact = root.get("contact").map(|node| contact::read(&node)).transpose()?;
-    let materials = root.sections("materials", contact::material)?;
     let material_pairs = root.sections("material_pairs", |node| contact::pair(node, &materials))?;
     let surroundings = Surroundings { contact, materials: &materials, particles: !particles.is_empty() };
     let ground = root.get("ground").map(|node| world::ground(&node, &surroundings)).transpose()?;

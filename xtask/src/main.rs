@@ -9,6 +9,7 @@ mod process;
 mod robots;
 #[cfg(test)]
 mod scratch;
+mod study;
 mod test;
 mod venv;
 mod workspace;
@@ -24,7 +25,8 @@ struct Command {
     run: fn(&[String]) -> anyhow::Result<()>,
 }
 
-const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, expand::COMMAND, robots::COMMAND];
+const COMMANDS: &[Command] =
+    &[test::COMMAND, bench::COMMAND, study::COMMAND, expand::COMMAND, robots::COMMAND];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

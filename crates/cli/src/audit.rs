@@ -52,6 +52,10 @@ fn print(name: &str, problem: &Problem, health: &Health) {
             worst.error
         );
     }
+    health.zeros.iter().for_each(|(name, why)| say!("zero: {name}: {why}"));
+    if !all_zero {
+        say!("reach: {}", health.reach);
+    }
     let e = &health.energy;
     let what = if e.conserved { "should be kept" } else { "is not kept by these forces" };
     say!("energy: {what}; it changes by {} J, {:.2e} of its scale", human(e.drift), e.relative);

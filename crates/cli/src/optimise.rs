@@ -10,8 +10,10 @@ use pullback_solve::optimise::{Method, Run};
 
 use crate::folder::Refused;
 
-/// How often the state is written. What is done in between is done again after a kill, with the same bits.
+/// How often the state is written at most. What is done in between is done again after a kill, with the same bits.
 const SAVE_EVERY: Duration = Duration::from_millis(200);
+/// A save is followed by this many times as long without one: that of a large state, as a matrix of CMA-ES is, takes seconds.
+const SAVE_REST: u32 = 20;
 
 /// A run of `method`: from the state in the file, if there is one of this problem.
 pub fn begin(problem: &Problem, method: Method, state: &Path) -> Result<(Run, bool)> {
@@ -33,7 +35,7 @@ pub fn finish(
     most: Option<usize>,
 ) -> Result<()> {
     let bar = bar(name, run, most);
-    let mut saved = Instant::now();
+    let (mut saved, mut rest) = (Instant::now(), SAVE_EVERY);
     while run.stopped().is_none() && most.is_none_or(|most| evaluations(run) < most) {
         let progress = run.iterate(problem)?;
         bar.set_message(format!("{:.4e}", progress.record.best));
@@ -41,9 +43,11 @@ pub fn finish(
             Some(_) => evaluations(run),
             None => progress.record.iteration,
         } as u64);
-        if saved.elapsed() > SAVE_EVERY {
+        if saved.elapsed() > rest {
+            let begun = Instant::now();
             run.save(state)?;
             saved = Instant::now();
+            rest = SAVE_EVERY.max(SAVE_REST * (saved - begun));
         }
     }
     run.save(state)?;

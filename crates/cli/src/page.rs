@@ -14,6 +14,7 @@ use pullback_solve::optimise::Run;
 use crate::quality::{self, Quality};
 use crate::simulate::{self, Recorded};
 use crate::solution;
+use crate::solve::Comparison;
 
 /// The page in a run folder.
 pub const FILE: &str = "report.html";
@@ -23,7 +24,7 @@ pub fn write_solved(
     folder: &RunFolder,
     problem: &mut Problem,
     run: &Run,
-    comparison: Option<&(String, Run)>,
+    comparison: Option<&Comparison>,
     recorded: &Recorded,
     quality: &Quality,
 ) -> Result<()> {
@@ -99,6 +100,11 @@ pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health)
             s.table(&table);
             if health.is_flat() {
                 s.text(&format!("All are exactly 0: {}.", quality::flat(problem)));
+            } else {
+                s.text(&format!("How far the gradient reaches: {}.", health.reach));
+            }
+            for (name, why) in &health.zeros {
+                s.text(&format!("{name} has no effect: {why}."));
             }
         })
         .section("Energy", |s| {
@@ -162,7 +168,7 @@ fn facts(scene: &Scene) -> Vec<(&'static str, String)> {
 }
 
 /// Loss against the number of times the world was run.
-fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
+fn loss_plot(run: &Run, comparison: Option<&Comparison>) -> Plot {
     let series = |run: &Run| -> (Vec<f64>, Vec<f64>) {
         let runs = |r: &pullback_solve::optimise::Record| {
             (r.counts.values + r.counts.gradients + r.counts.jacobians) as f64
@@ -175,18 +181,18 @@ fn loss_plot(run: &Run, comparison: Option<&(String, Run)>) -> Plot {
         .y("best loss")
         .log_y()
         .series(run.method().name(), &x, &y);
-    if let Some((name, other)) = comparison {
+    if let Some(Comparison { name, run: other, .. }) = comparison {
         let (x, y) = series(other);
         plot = plot.log_x().series(name, &x, &y);
     }
     plot
 }
 
-/// Both methods, and what each of them took.
-fn compared(run: &Run, (name, other): &(String, Run)) -> Table {
+/// Both methods, and what each of them took. Not the time: a page is the same for a run that was killed and went on.
+fn compared(run: &Run, other: &Comparison) -> Table {
     let mut table =
         Table::new(["method", "loss", "iterations", "values", "gradients", "Jacobians", "stopped"]);
-    for (name, run) in [(run.method().name(), run), (name, other)] {
+    for (name, run) in [(run.method().name(), run), (other.name.as_str(), &other.run)] {
         let c = run.counts();
         table.row([
             Cell::from(name),

@@ -28,6 +28,13 @@ impl Quality {
                 flat(problem)
             ));
         }
+        if matches!(run.stopped(), Some(Reason::Plateau { .. })) {
+            notes.push(
+                "the gradient became zero on the way, as when what was to be hit is missed: take a smaller `rate`, or start \
+                 elsewhere; the best point that was seen is given"
+                    .to_owned(),
+            );
+        }
         let variables = problem.variables();
         let values = variables.values(z);
         let (mut at_bounds, mut vague) = (Vec::new(), Vec::new());

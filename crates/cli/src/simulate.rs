@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use pullback_engine::names::{Block, Group};
+use pullback_engine::{Between, ContactWatch, Scheme, Touching};
 use pullback_report::{NpzError, NpzWriter, RunFolder};
 use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
@@ -45,6 +46,8 @@ pub struct Recorded {
     pub state_len: usize,
     /// How many numbers a control has.
     pub control_len: usize,
+    /// What all contacts come to in each step, and how deep they are at the end, if anything can touch.
+    pub contacts: Vec<Touching>,
 }
 
 impl Recorded {
@@ -63,6 +66,27 @@ impl Recorded {
         std::array::from_fn(|axis| self.state(moment)[3 * particle + axis])
     }
 
+    /// Looks at the contacts of every moment.
+    pub fn touch(&mut self, problem: &Problem) -> Result<()> {
+        let model = problem.model();
+        if !model.may_touch(Between::default()) {
+            return Ok(());
+        }
+        let scheme = Scheme::of(&problem.description().scene);
+        let mut watch = ContactWatch::new(model, &scheme, &[Between::default()])?;
+        let mut contacts = Vec::with_capacity(self.len());
+        for t in 0..self.len() {
+            let control = match t + 1 < self.len() {
+                true => &self.controls[t * self.control_len..(t + 1) * self.control_len],
+                false => &[],
+            };
+            watch.run(self.times[t], self.state(t), control, &self.params)?;
+            contacts.push(watch.touching(0));
+        }
+        self.contacts = contacts;
+        Ok(())
+    }
+
     /// The moments that a plot shows.
     pub fn shown(&self) -> impl Iterator<Item = usize> + Clone {
         let every = self.len().div_ceil(MOST_SHOWN).max(1);
@@ -75,8 +99,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let file = &arguments.place.file;
     let mut problem = Problem::new(load::simulation(file, &arguments.reading, &arguments.timing)?)?;
     let start = Instant::now();
-    let recorded = record_at(&mut problem, &[]).map_err(|error| arguments.timing.fix(file, error))?;
+    let mut recorded = record_at(&mut problem, &[]).map_err(|error| arguments.timing.fix(file, error))?;
     let seconds = start.elapsed().as_secs_f64();
+    recorded.touch(&problem)?;
     let name = problem.description().scene.name.clone();
     let Where { out, replace, .. } = &arguments.place;
     let folder = folder::open(&format!("{name}-simulated"), out.as_deref(), *replace, folder::nothing_else)?;
@@ -90,7 +115,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The rollout at the best point of a run.
 pub fn record(problem: &mut Problem, run: &Run) -> Result<Recorded> {
-    Ok(record_at(problem, run.best().0)?)
+    let mut recorded = record_at(problem, run.best().0)?;
+    recorded.touch(problem)?;
+    Ok(recorded)
 }
 
 /// The rollout at z.
@@ -105,6 +132,7 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded, pullback_
         particles: model.particles(),
         state_len: model.state_layout().len(),
         control_len: model.control_layout().len(),
+        contacts: Vec::new(),
     };
     problem.watch(z, |moment| {
         recorded.times.push(moment.time);
@@ -127,7 +155,8 @@ fn groups(block: &Block, range: Range<usize>, rows: usize) -> Vec<(String, Vec<u
 }
 
 /// `time` (T + 1); `position` and `velocity` (T + 1, particles, 3), where there are particles; the states of robots by
-/// their names (T + 1, ...); controls by theirs, as variables call them (T, ...).
+/// their names (T + 1, ...); controls by theirs, as variables call them (T, ...). Where anything can touch, of all contacts:
+/// `contact.normal_force` and `contact.count` of each step (T), and `contact.penetration` (T + 1).
 pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Recorded) -> Result<()> {
     let moments = recorded.len();
     let numbers = |range: Range<usize>| {
@@ -151,6 +180,13 @@ pub fn write_trajectory(folder: &RunFolder, problem: &Problem, recorded: &Record
                 let values = rows.flat_map(|row| row[range.clone()].iter().copied());
                 npz.array(&format!("control.{name}"), &shape, values)?;
             }
+        }
+        if !recorded.contacts.is_empty() {
+            let steps = moments - 1;
+            let of_steps = || recorded.contacts.iter().take(steps);
+            npz.array("contact.normal_force", &[steps], of_steps().map(|it| it.normal))?;
+            npz.array("contact.count", &[steps], of_steps().map(|it| it.count))?;
+            npz.array("contact.penetration", &[moments], recorded.contacts.iter().map(|it| it.penetration))?;
         }
         npz.finish()?;
         Ok(())

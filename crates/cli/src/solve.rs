@@ -58,6 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         say!("going on after iteration {}", run.history().last().map_or(0, |record| record.iteration));
     }
     optimise::finish(&mut problem, &mut run, &state, &name, None)?;
+    let seconds = start.elapsed().as_secs_f64();
     let comparison = match other {
         None => None,
         Some(other) => {
@@ -67,7 +68,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             Some(compare(&mut problem, &run, other, folder.path(), most)?)
         }
     };
-    let seconds = start.elapsed().as_secs_f64();
     let recorded = simulate::record(&mut problem, &run)?;
     simulate::write_trajectory(&folder, &problem, &recorded)?;
     solution::write_history(&folder, &run)?;
@@ -92,6 +92,16 @@ fn method(name: &str) -> Result<Method> {
     })
 }
 
+/// The same problem, solved by another method.
+pub struct Comparison {
+    /// The method.
+    pub name: String,
+    /// What it came to.
+    pub run: Run,
+    /// How long it took [s].
+    pub seconds: f64,
+}
+
 /// Solves by another method, with at most so many evaluations.
 fn compare(
     problem: &mut Problem,
@@ -99,7 +109,8 @@ fn compare(
     method: Method,
     folder: &Path,
     most: usize,
-) -> Result<(String, Run)> {
+) -> Result<Comparison> {
+    let start = Instant::now();
     let name = method.name().to_owned();
     let state = folder.join(format!("state-{name}.json"));
     let (mut run, resumed) = optimise::begin(problem, method, &state)?;
@@ -111,7 +122,7 @@ fn compare(
         run.set_stopping(stopping)?;
     }
     optimise::finish(problem, &mut run, &state, &name, Some(most))?;
-    Ok((name, run))
+    Ok(Comparison { name, run, seconds: start.elapsed().as_secs_f64() })
 }
 
 /// Is there a run of this problem in the folder?
@@ -150,7 +161,7 @@ fn remove_states(folder: &Path) {
 fn summary(
     problem: &Problem,
     run: &Run,
-    comparison: Option<&(String, Run)>,
+    comparison: Option<&Comparison>,
     seconds: f64,
     folder: &Path,
     quality: &Quality,
@@ -179,10 +190,10 @@ fn summary(
         say!("  and {} more in {}", values.len() - SHOWN, folder.join(solution::FILE).display());
     }
     quality.notes.iter().for_each(|note| say!("note: {note}"));
-    if let Some((name, other)) = comparison {
+    if let Some(Comparison { name, run: other, seconds }) = comparison {
         let (a, b) = (run.counts(), other.counts());
         say!(
-            "{name}: loss {} with {} evaluations, against {} values, {} gradients and {} Jacobians",
+            "{name}: loss {} in {seconds:.1} s with {} evaluations, against {} values, {} gradients and {} Jacobians",
             human(other.best().1),
             b.values + b.gradients + b.jacobians,
             a.values,

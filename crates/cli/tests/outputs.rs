@@ -215,3 +215,36 @@ fn checks_name_what_is_wrong() {
     assert!(said("chaos.toml").contains("energy: should be kept; it changes by "));
     assert!(said("throw.toml").contains("energy: is not kept by these forces; "));
 }
+
+/// A ball that rests, and what is written of its contact; `check` of a loss of it.
+#[test]
+fn contacts_are_written_and_checked() {
+    let folder = empty("outputs-contact");
+    let text = "[simulation]\ndt = 0.001\nsteps = 20\n[ground]\n[contact]\n\
+                [[bodies]]\nname = \"ball\"\nmass = 2\nshape = { sphere = 0.1 }\nposition = [0, 0, 0.1]\n\
+                [[variables]]\nname = \"ball.mass\"\n[[variables]]\nname = \"contact.mu\"\n\
+                [[loss]]\nkind = \"contact\"\nof = \"ball\"\nwith = \"ground\"\nquantity = \"normal-force\"\ntarget = 10\n";
+    fs::write(folder.join("rest.toml"), text).expect("it can be written");
+    done(&folder, &["simulate", "rest.toml", "--out", "simulated"]);
+    let arrays = arrays(&folder.join("simulated/trajectory.npz"));
+    let array = |wanted: &str| arrays.iter().find(|(name, ..)| name == wanted).expect("it is there");
+    let (_, shape, force) = array("contact.normal_force");
+    assert_eq!(shape, &[20]);
+    // The compliance of the contact takes a few steps to settle.
+    assert!(force[8..].iter().all(|force| (force - 2.0 * 9.81).abs() < 1e-9), "{force:?}");
+    assert!(array("contact.count").2.iter().all(|count| *count == 1.0));
+    assert_eq!(array("contact.penetration").1, [21]);
+    let page = fs::read_to_string(folder.join("simulated/report.html")).expect("it is there");
+    assert!(page.contains("Normal force of all contacts"));
+    let said = done(&folder, &["check", "rest.toml"]);
+    assert!(said.contains("gradient: right: 2 derivatives"), "{said}");
+    assert!(said.contains("zero: contact.mu: what touches sticks"), "{said}");
+    // A step of the whole scale would leave no mass.
+    assert!(said.contains("reach: of use for steps up to 0.1 of the scale"), "{said}");
+    let said = done(&folder, &["solve", "rest.toml", "--compare", "cma-es"]);
+    assert!(said.contains(" iterations, ") && said.contains("cma-es: loss "), "{said}");
+    let times =
+        said.lines().filter(|line| line.contains(" s with ") || line.contains(" iterations, ")).count();
+    assert_eq!(times, 2, "each method has a time of its own: {said}");
+    assert!(said.contains("ball.mass = 1.019"), "{said}");
+}

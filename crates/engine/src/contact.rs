@@ -1,20 +1,29 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
+mod against;
 mod alone;
 mod blocks;
+mod bodies;
 mod contacts;
+mod damped;
 mod dynamics;
 mod equations;
 mod finder;
+mod held;
 mod islands;
+mod joints;
 mod krylov;
 mod law;
+mod measure;
 mod meetings;
 mod one;
+mod particles;
 mod pattern;
 mod penalty;
 mod place;
+mod placed;
 mod pull;
+mod pushed;
 mod rows;
 mod shapes;
 mod solids;
@@ -23,30 +32,44 @@ mod sweeps;
 mod touch;
 mod touchable;
 mod touching;
+mod watch;
 
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
-use pullback_scene::{Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene};
+use pullback_scene::{
+    Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene, Toucher,
+};
 
+use against::Against;
+use bodies::{Placed, TouchingBodies};
 pub(crate) use contacts::GAPS;
-pub(crate) use dynamics::Part;
-use dynamics::{ContactDynamics, Settings};
+use dynamics::{ContactDynamics, Outcome, Settings, Shared};
+pub(crate) use dynamics::{NO_ROOM, Part};
+use joints::JointRows;
+pub(crate) use joints::{Held, Range};
 use law::Cone;
+use measure::{Group, Measure, Sums};
+use particles::ParticleContact;
+pub(crate) use particles::Particles;
 use penalty::Penalty;
+pub(crate) use place::At;
+use place::Place;
+use pushed::Before;
 use rows::{OnSide, Side};
-use shapes::Shapes;
+use shapes::{MOST_CONTACTS, Shapes};
 use solver::Solver;
 use touch::Touch;
-use touchable::{Given, Pinned, Touchable};
+use touchable::{Given, Pinned, Shape, Surface, Touchable};
+pub use watch::{Between, ContactWatch, Touching};
 
 use crate::articulated::Robot;
 use crate::articulated::bodies::Bodies;
 use crate::articulated::tree::WORLD;
 use crate::error::Error;
 use crate::force::Inputs;
-use crate::names::Block;
+use crate::names::{Block, Layout};
 use crate::step::Scheme;
 
 /// How the shapes of a model touch.
@@ -55,16 +78,31 @@ pub(crate) struct Contacts {
     touchable: Arc<Touchable>,
     /// Of shapes: what they are fixed to, and what they add to the compliance of contacts [1/kg].
     shapes: Vec<OnSide>,
+    /// Do impulses hold joints?
+    holds: bool,
+    /// What particles touch, if there is anything.
+    against: Option<Arc<Against>>,
     law: ContactModel,
     /// Islands of contacts with more than this have sparse equations, where worlds run alone.
     dense: usize,
 }
 
-/// What a step of robots that touch comes to.
+/// What a step of robots and particles that touch comes to.
 pub(crate) struct Touched {
     pub accelerations: Vec<Buffer<f64>>,
+    /// On each particle [N], if there is anything that they touch.
+    pub on_particles: Option<Buffer<Vec3>>,
     /// Of hard contact: how far the impulses are from their law.
     pub residual: Option<Buffer<f64>>,
+}
+
+/// Contacts, and what their impulses come to.
+struct Solved {
+    contacts: contacts::Contacts,
+    accelerations: Vec<Buffer<f64>>,
+    impulses: Buffer<Vec3>,
+    residual: Buffer<f64>,
+    on_particles: Option<Buffer<Vec3>>,
 }
 
 /// Islands with so many contacts are solved by dense equations also in large scenes: sparse ones take no less time.
@@ -92,7 +130,14 @@ impl Contacts {
             ContactModel::Complementarity(law) => (law.margin, law.regularisation),
             ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
         };
-        let Some(Shapes { touchable, params }) = Shapes::new(scene, robots, margin)? else { return Ok(None) };
+        // At most.
+        let held: usize =
+            robots.iter().filter(|robot| robot.is_held()).map(|robot| robot.tree().dofs.len()).sum();
+        let shapes = match Shapes::new(scene, robots, margin)? {
+            None if held > 0 => Some(Shapes::none(margin)),
+            shapes => shapes,
+        };
+        let Some(Shapes { mut touchable, against, params }) = shapes else { return Ok(None) };
         let side = |shape: usize| match touchable.shapes[shape].on {
             Pinned::World | Pinned::Ground(_) => None,
             Pinned::Body(robot, body) => {
@@ -103,15 +148,17 @@ impl Contacts {
         let softness = |shape: usize| touchable.meetings.shapes[shape].softness * regularisation;
         let on_side = |shape| OnSide { side: side(shape), softness: softness(shape) };
         let shapes = (0..touchable.shapes.len()).map(on_side).collect();
-        let hard = matches!(contact.model, ContactModel::Complementarity(_));
+        let holds = held > 0;
+        let hard = matches!(contact.model, ContactModel::Complementarity(_)) && (touchable.meet || holds);
         let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
         if let Some(robot) = robots.iter().find(odd) {
             let (what, found) = ("a robot with hard contact", robot.name().to_owned());
             let wanted = "one in which no joint follows another, and no chain of thousands of links";
             return Err(Error::Scheme { what, found, wanted });
         }
-        let touchable = Arc::new(touchable);
-        Ok(Some((Contacts { touchable, shapes, law: contact.model, dense: DENSE }, params)))
+        touchable.alone |= held > MOST_CONTACTS;
+        let (touchable, against, law) = (Arc::new(touchable), against.map(Arc::new), contact.model);
+        Ok(Some((Contacts { touchable, shapes, holds, against, law, dense: DENSE }, params)))
     }
 
     /// The same with sparse equations for islands of more than so many contacts, however small the scene.
@@ -122,7 +169,7 @@ impl Contacts {
 
     /// Impulses are found with the velocities at the end of a step, which moves by them; penalties are forces like others.
     pub fn check(&self, scheme: &Scheme) -> Result<(), Error> {
-        if self.law.works_with(scheme.integrator) {
+        if !(self.touchable.meet || self.holds) || self.law.works_with(scheme.integrator) {
             return Ok(());
         }
         let (what, found) =
@@ -130,50 +177,194 @@ impl Contacts {
         Err(Error::Scheme { what, found, wanted: "`semi-implicit-euler`; with `model = \"penalty\"` any" })
     }
 
-    /// Adds the accelerations of robots over a step of length `h` to a program.
+    /// Do particles touch anything? Then forces on them depend on velocities.
+    pub fn touch_particles(&self) -> bool {
+        self.against.is_some()
+    }
+
+    /// Adds the accelerations of robots over a step of length `h` to a program, and the forces on particles.
     pub fn add(
         &self,
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
-        robots: &[Robot],
-        mut parts: Vec<Part>,
+        (robots, parts): (&[Robot], Vec<Part>),
+        particles: Option<Particles>,
         h: f64,
     ) -> Result<Touched, Error> {
+        let law = match &self.law {
+            ContactModel::Complementarity(law) if self.solves(&parts) => law,
+            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => {
+                return self.add_forces(p, name, inputs, (robots, parts), particles);
+            }
+        };
+        let Solved { accelerations, on_particles, residual, .. } =
+            self.add_hard(p, name, inputs, (parts, particles), self.settings(law, h))?;
+        Ok(Touched { accelerations, on_particles, residual: Some(residual) })
+    }
+
+    fn settings(&self, law: &Complementarity, h: f64) -> Settings {
+        let dense = self.touchable.alone.then_some(self.dense);
+        Settings { solver: solver(law), h, stabilisation: law.stabilisation, dense }
+    }
+
+    /// Is there anything that impulses are found for?
+    fn solves(&self, parts: &[Part]) -> bool {
+        self.touchable.meet || parts.iter().any(|part| !part.held.is_empty())
+    }
+
+    /// Adds where bodies touch, and by which impulses.
+    fn add_hard(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        (mut parts, particles): (Vec<Part>, Option<Particles>),
+        settings: Settings,
+    ) -> Result<Solved, Error> {
+        let joints = Arc::new(JointRows::new(&parts, self.touchable.margin, settings.h));
+        let shapes: Vec<OnSide> = self.shapes.iter().copied().chain(joints.sides()).collect();
+        let capacity = self.touchable.capacity + joints.len();
+        let shared = Shared::new(p, name, &parts, &shapes, capacity);
+        let mut bodies = Vec::new();
+        for (r, part) in parts.iter().enumerate() {
+            let place = Placed {
+                in_node: inputs.robots[r].bodies,
+                memory: shared.memory,
+                start: shared.starts[r],
+                alone: self.touchable.alone,
+            };
+            let seen = |body: usize| self.touches(r, body);
+            bodies.push(TouchingBodies::add(p, &name(&format!("robot {r}")), part, place, seen));
+        }
+        let given = Given::new(&self.touchable, inputs, bodies.clone())?;
+        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
+        let contacts = Touch::add(p, name, &self.touchable, given, &joints);
+        let robots = (parts, bodies);
+        let out = ContactDynamics::add(p, name, robots, shapes, (contacts, joints), settings, shared);
+        let Outcome { accelerations, impulses, residual } = out;
+        Ok(Solved { contacts, accelerations, impulses, residual, on_particles })
+    }
+
+    /// Is there a shape on a body?
+    fn touches(&self, robot: usize, body: usize) -> bool {
+        self.touchable.shapes.iter().any(|shape| shape.on.is(robot, body))
+    }
+
+    /// Adds the forces between particles and bodies, which push bodies besides what does so already; those on particles.
+    fn push(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        given: &Given,
+        (parts, particles): (&mut [Part], Option<Particles>),
+    ) -> Option<Buffer<Vec3>> {
+        let (Some(against), Some(particles)) = (&self.against, particles) else { return None };
+        let (model, before) = ((&self.touchable, against, given.clone()), before(inputs, given, parts));
+        let (force, pushes) = ParticleContact::add(p, name, model, particles, before);
+        parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+        Some(force)
+    }
+
+    /// Adds the accelerations with forces that push bodies apart.
+    fn add_forces(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        (robots, mut parts): (&[Robot], Vec<Part>),
+        particles: Option<Particles>,
+    ) -> Result<Touched, Error> {
+        let given = self.bodies(p, name, inputs, &parts)?;
+        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
+        if self.touchable.meet {
+            let contacts = self.touch(p, name, &given);
+            let before = before(inputs, &given, &mut parts);
+            let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), before);
+            parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+        }
+        let accelerate = |(robot, part): (&Robot, Part)| robot.acceleration(p, name, part);
+        let accelerations = robots.iter().zip(parts).map(accelerate).collect();
+        Ok(Touched { accelerations, on_particles, residual: None })
+    }
+
+    /// Adds bodies whose accelerations do not wait for where they touch.
+    fn bodies(
+        &self,
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        inputs: &Inputs,
+        parts: &[Part],
+    ) -> Result<Given, Error> {
         let mut bodies = Vec::new();
         for (r, part) in parts.iter().enumerate() {
             let (q, v) = (part.inputs.q, part.inputs.v);
             let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
-            let seen = |body: usize| self.touchable.shapes.iter().any(|shape| shape.on.is(r, body));
+            let seen = |body: usize| self.touches(r, body);
             bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
         }
-        let given = Given::new(&self.touchable, inputs, bodies)?;
-        let contacts = Touch::add(p, name, &self.touchable, given.clone());
-        match &self.law {
+        Given::new(&self.touchable, inputs, bodies)
+    }
+
+    /// Adds where they touch.
+    fn touch(&self, p: &mut Builder, name: &dyn Fn(&str) -> String, given: &Given) -> contacts::Contacts {
+        Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()))
+    }
+
+    /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces.
+    fn measure(
+        &self,
+        p: &mut Builder,
+        inputs: &Inputs,
+        (parts, particles): (Vec<Part>, Option<Particles>),
+        h: f64,
+        groups: Vec<Group>,
+    ) -> Result<Sums, Error> {
+        let name = |what: &str| what.to_owned();
+        let (contacts, source) = match &self.law {
             ContactModel::Complementarity(law) => {
-                let dense = self.touchable.alone.then_some(self.dense);
-                let settings = Settings { solver: solver(law), h, stabilisation: law.stabilisation, dense };
-                let out = ContactDynamics::add(p, name, parts, self.shapes.clone(), contacts, settings);
-                Ok(Touched { accelerations: out.accelerations, residual: Some(out.residual) })
+                let solved = self.add_hard(p, &name, inputs, (parts, particles), self.settings(law, h))?;
+                (solved.contacts, measure::Source::Impulses(solved.impulses, 1.0 / h))
             }
             ContactModel::Penalty(_) => {
-                let moving = |part: &mut Part| {
-                    let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
-                    (part.tree.node_of_body.iter().map(node).collect(), part.pushes.take())
-                };
-                let before = parts.iter_mut().map(moving).collect();
-                let in_node: Vec<_> = inputs.robots.iter().map(|robot| robot.bodies).collect();
-                let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), &in_node, before);
-                let accelerate = |((robot, part), pushes): ((&Robot, Part), _)| {
-                    robot.acceleration(p, name, Part { pushes, ..part })
-                };
-                let accelerations = robots.iter().zip(parts).zip(pushes).map(accelerate).collect();
-                Ok(Touched { accelerations, residual: None })
+                let given = self.bodies(p, &name, inputs, &parts)?;
+                let contacts = self.touch(p, &name, &given);
+                (contacts, measure::Source::Springs(given.surfaces))
             }
+        };
+        Ok(Measure::add(p, &self.touchable, contacts, source, groups))
+    }
+
+    /// Which contacts count, and by which sign.
+    fn group(&self, Between { of, with }: Between) -> Group {
+        let are = |who: Option<Toucher>| {
+            let is = |shape: &Shape| who.is_none_or(|who| shape.belongs_to(who));
+            self.touchable.shapes.iter().map(is).collect()
+        };
+        Group::Between { of: are(of), with: are(with) }
+    }
+
+    /// The contacts that read a param: of their surfaces, or of the size of a shape.
+    fn reading(&self, params: &Layout, number: usize) -> Group {
+        let is = |place: &Place| place.number(params) == Some(number);
+        let of_surface = |surface: &Surface| {
+            let mut mixed = surface.springs.iter().chain([&surface.mu, &surface.restitution]);
+            mixed.any(|mixed| mixed.parts().any(is))
+        };
+        let Touchable { shapes, surfaces, .. } = &*self.touchable;
+        Group::Reading {
+            surfaces: surfaces.iter().map(of_surface).collect(),
+            shapes: shapes.iter().map(|shape| shape.sizes.iter().any(is)).collect(),
         }
     }
 
-    /// The most contacts at once.
+    /// Are there contacts that would count?
+    fn is_any(&self, group: &Group) -> bool {
+        group.is_any(&self.touchable.meetings)
+    }
+
+    /// The most contacts of shapes at once.
     pub fn most(&self) -> usize {
         self.touchable.capacity
     }
@@ -201,6 +392,17 @@ fn solver(law: &Complementarity) -> Solver {
         sweeps: law.fixed_iterations.unwrap_or(law.iterations),
         tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
     }
+}
+
+/// Robots before contacts push them.
+fn before(inputs: &Inputs, given: &Given, parts: &mut [Part]) -> Vec<Before> {
+    let of = |(r, part): (usize, &mut Part)| {
+        let node = |node: &u32| (*node != WORLD).then_some(*node as usize);
+        let nodes = part.tree.node_of_body.iter().map(node).collect();
+        let (in_node, bodies) = (inputs.robots[r].bodies, given.bodies[r]);
+        Before { nodes, pushes: part.pushes.take(), in_node, bodies }
+    };
+    parts.iter_mut().enumerate().map(of).collect()
 }
 
 /// Buffers, each once.

@@ -8,6 +8,7 @@ use pullback_kernel::program::Builder;
 use pullback_scene::words::nearest_few;
 
 use crate::articulated::Prepared;
+use crate::contact::Particles;
 use crate::error::Error;
 use crate::names::Block;
 use crate::step::Bundle;
@@ -67,6 +68,8 @@ pub(crate) struct Inputs {
     /// Params and controls by key: their place in the layouts, and the buffer.
     pub params: HashMap<String, AnyNumber>,
     pub controls: HashMap<String, AnyNumber>,
+    /// Of each particle [m]: 0 for a point, and none where all are.
+    pub radii: Option<Buffer<f64>>,
     /// What robots read instead of most of their params.
     pub robots: Vec<Prepared>,
 }
@@ -74,6 +77,11 @@ pub(crate) struct Inputs {
 impl Inputs {
     pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
         find(&self.params, key, "param")
+    }
+
+    /// Particles at these positions and velocities, as contact sees them.
+    pub fn particles(&self, x: &Bundle, v: &Bundle, count: usize) -> Option<Particles> {
+        Some(Particles { x: x.particles?, v: v.particles?, radius: self.radii, count })
     }
 }
 

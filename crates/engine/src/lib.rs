@@ -15,6 +15,7 @@ pub mod rollout;
 mod step;
 mod stepper;
 
+pub use contact::{Between, ContactWatch, Touching};
 pub use energy::Energy;
 pub use error::Error;
 #[doc(hidden)]

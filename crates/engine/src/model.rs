@@ -22,6 +22,8 @@ pub struct Model {
 struct Inner {
     name: String,
     particles: usize,
+    /// Particles with a radius.
+    round: Vec<usize>,
     robots: Vec<Robot>,
     state: Arc<Layout>,
     /// How many numbers of a state are positions.
@@ -57,7 +59,8 @@ impl Model {
         };
         let positions = all(&|g| g.positions.concat());
         let velocities = all(&|g| g.velocities.concat());
-        let robots = scene.robots.iter().map(Robot::new).collect::<Result<Vec<_>, _>>()?;
+        let robot = |description| Robot::new(description).map(|robot| robot.held_as(scene));
+        let robots = scene.robots.iter().map(robot).collect::<Result<Vec<_>, _>>()?;
         let mut blocks =
             vec![of_particles("position", 3, positions, Quantity::new("m", "where the particle is"))];
         blocks.extend(robots.iter().flat_map(Robot::positions));
@@ -72,6 +75,9 @@ impl Model {
             all(&|g| g.masses.clone()),
             Quantity::new("kg", "mass of the particle").positive(),
         );
+        let (radius, round) = radii(scene);
+        let mut params = vec![mass, radius];
+        params.retain(|block| !block.is_empty());
         let fixed: Vec<[bool; 3]> = scene.particles.iter().flat_map(|g| g.fixed.clone()).collect();
         let mut constraints: Vec<Arc<dyn Constraint>> = Vec::new();
         if fixed.iter().flatten().any(|fixed| *fixed) {
@@ -80,11 +86,12 @@ impl Model {
         let mut inner = Inner {
             name: scene.name.clone(),
             particles: scene.particle_count(),
+            round,
             robots,
             state,
             positions,
             control: Layout::new(Vec::new()),
-            params: Layout::new(if mass.is_empty() { Vec::new() } else { vec![mass] }),
+            params: Layout::new(params),
             forces: Vec::new(),
             constraints,
             contact: None,
@@ -144,6 +151,11 @@ impl Model {
     /// How many particles there are.
     pub fn particles(&self) -> usize {
         self.inner.particles
+    }
+
+    /// Particles with a radius, in the order of the params.
+    pub(crate) fn round(&self) -> &[usize] {
+        &self.inner.round
     }
 
     /// The robots, loose bodies among them.
@@ -344,6 +356,23 @@ fn springs(scene: &Scene, damped: bool) -> Option<Springs> {
         rest_lengths: sets().flat_map(|s| s.rest_lengths.clone()).collect(),
         damping: damped.then(|| sets().flat_map(|s| s.damping.clone().unwrap_or_default()).collect()),
     })
+}
+
+/// The radii of particles that have one, and which these are.
+fn radii(scene: &Scene) -> (Block, Vec<usize>) {
+    let (mut groups, mut values, mut round, mut first) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for group in &scene.particles {
+        let count = group.positions.len();
+        if let Some(radii) = &group.radii {
+            groups.push(Group { name: group.name.clone(), count: group.indexed.then_some(count) });
+            values.extend(radii);
+            round.extend(first..first + count);
+        }
+        first += count;
+    }
+    let quantity = Quantity::new("m", "radius of the particle").positive();
+    let (key, field) = ("particles.radius".into(), "radius".into());
+    (Block { key, field, groups, numbers: 1, quantity, values }, round)
 }
 
 fn drag(scene: &Scene) -> Option<Drag> {

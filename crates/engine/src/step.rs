@@ -9,6 +9,7 @@ use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
 use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
+use crate::contact::{Contacts, Part};
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Site};
 use crate::integrate;
@@ -132,6 +133,13 @@ impl Step {
                               bodies, and one has more than 600 degrees of freedom";
                 return Err(Error::Scheme { what, found, wanted });
             }
+            if model.contact().is_some_and(Contacts::touch_particles) && 3 * model.particles() > MOST_IMPLICIT
+            {
+                let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
+                let wanted = "an explicit one: Jacobians of implicit steps are dense for particles that can touch shapes, and \
+                              there are more than 200";
+                return Err(Error::Scheme { what, found, wanted });
+            }
         }
         if scheme.integrator == Integrator::ReversibleVerlet {
             reversible(model)?;
@@ -244,11 +252,29 @@ impl Declared {
             prepared.extend(buffers.uses(p));
             robots.push(buffers);
         }
-        let mut inputs = Inputs { x, v, time, params: HashMap::new(), controls: HashMap::new(), robots };
+        let (params, controls, radii) = (HashMap::new(), HashMap::new(), None);
+        let mut inputs = Inputs { x, v, time, params, controls, radii, robots };
         let params = declare_all(p, model.params_layout(), &mut inputs.params, true);
         let control = declare_all(p, model.control_layout(), &mut inputs.controls, false);
+        inputs.radii = inputs.param("particles.radius").ok().map(|radius| all_radii(p, model, radius));
         Declared { inputs, state, control, params, prepared }
     }
+}
+
+/// The value of an element, for the particle that it is of.
+#[kernel]
+fn of_particle<R: Real>(x: R) -> [R; 1] {
+    [x]
+}
+
+/// The radius of each particle, from those of particles that have one.
+fn all_radii(p: &mut Builder, model: &Model, radius: Buffer<f64>) -> Buffer<f64> {
+    if model.round().len() == model.particles() {
+        return radius;
+    }
+    let on: Vec<[usize; 1]> = model.round().iter().map(|&i| [i]).collect();
+    let on = p.corners("particles with a radius", &on, model.particles());
+    p.elements::<of_particle, f64, 1>("radii of all particles", on, (radius.own(),))
 }
 
 /// A buffer for each block of a layout.
@@ -332,6 +358,12 @@ fn reversible(model: &Model) -> Result<(), Error> {
             )));
         }
     }
+    if model.contact().is_some_and(Contacts::touch_particles) {
+        return Err(Error::Reversible(
+            "the reversible integrator needs forces that do not depend on velocities, and contact does"
+                .into(),
+        ));
+    }
     Err(Error::Reversible(
         "the reversible integrator needs constraints that do not depend on velocities".into(),
     ))
@@ -393,12 +425,35 @@ impl<'a> Dynamics<'a> {
 
     /// Accelerations at positions `x` and velocities `v`, `delay` seconds after the start of the step.
     pub fn acceleration(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Bundle, Error> {
+        let evaluation = self.evaluations + 1;
+        let name = move |what: &str| format!("{what} {evaluation}");
+        let parts = self.parts(x, v)?;
+        let mut on_particles = None;
+        let robots = match self.model.contact() {
+            Some(contact) => {
+                let robots = (self.model.robots(), parts);
+                let particles = self.inputs.particles(x, v, self.model.particles());
+                let out = contact.add(self.program, &name, self.inputs, robots, particles, self.h)?;
+                self.residuals.extend(out.residual);
+                on_particles = out.on_particles;
+                out.accelerations
+            }
+            None => {
+                let robots = self.model.robots().iter().zip(parts);
+                robots.map(|(robot, part)| robot.acceleration(self.program, &name, part)).collect()
+            }
+        };
         let particles = match x.particles {
-            Some(_) => Some(self.of_particles(x, v, delay)?),
+            Some(_) => Some(self.of_particles(x, v, delay, on_particles)?),
             None => None,
         };
-        self.evaluations += usize::from(particles.is_none());
-        let evaluation = self.evaluations;
+        self.evaluations = evaluation;
+        Ok(Bundle { particles, robots })
+    }
+
+    /// Robots and what acts on them, besides contacts.
+    pub fn parts(&mut self, x: &Bundle, v: &Bundle) -> Result<Vec<Part>, Error> {
+        let evaluation = self.evaluations + 1;
         let name = move |what: &str| format!("{what} {evaluation}");
         let mut parts = Vec::new();
         for (r, robot) in self.model.robots().iter().enumerate() {
@@ -411,23 +466,17 @@ impl<'a> Dynamics<'a> {
             let at = (x.robots[r], v.robots[r]);
             parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
         }
-        let robots = match self.model.contact() {
-            Some(contact) => {
-                let robots = self.model.robots();
-                let out = contact.add(self.program, &name, self.inputs, robots, parts, self.h)?;
-                self.residuals.extend(out.residual);
-                out.accelerations
-            }
-            None => {
-                let robots = self.model.robots().iter().zip(parts);
-                robots.map(|(robot, part)| robot.acceleration(self.program, &name, part)).collect()
-            }
-        };
-        Ok(Bundle { particles, robots })
+        Ok(parts)
     }
 
-    /// All forces on particles, divided by the masses, within the constraints.
-    fn of_particles(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Buffer<Vec3>, Error> {
+    /// All forces on particles, those of contact among them, divided by the masses, within the constraints.
+    fn of_particles(
+        &mut self,
+        x: &Bundle,
+        v: &Bundle,
+        delay: f64,
+        contact: Option<Buffer<Vec3>>,
+    ) -> Result<Buffer<Vec3>, Error> {
         let (mass, model) = (self.inputs.param::<f64>("particles.mass")?, self.model);
         let mut site = self.site(x, v, delay);
         let mut total = model.forces()[0].force(&mut site)?;
@@ -435,6 +484,10 @@ impl<'a> Dynamics<'a> {
             let force = force.force(&mut site)?;
             let name = site.name(&format!("sum of {} forces", i + 1));
             total = site.program.map::<plus>(&name, (total.own(), force.own()));
+        }
+        if let Some(contact) = contact {
+            let name = site.name("sum of forces and contact");
+            total = site.program.map::<plus>(&name, (total.own(), contact.own()));
         }
         let name = site.name("acceleration");
         let mut acceleration = site.program.map::<accelerate>(&name, (total.own(), mass.own()));

@@ -6,7 +6,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar};
 
 use crate::articulated::Manifold;
-use crate::contact::{Contacts, GAPS};
+use crate::contact::{Contacts, GAPS, NO_ROOM};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
@@ -301,14 +301,14 @@ impl<S: Parts> Stepper<S> {
         }
     }
 
-    /// Is that why there is no number? A gap is then none where its point is one, or the residual of contacts is without end.
+    /// Is that why there is no number? A gap is then none where its point is one, or the residual of contacts says so.
     fn contacts_are_too_many(&self, found: &NonFinite) -> bool {
-        let endless = |buffer: &Buffer<f64>| {
+        let no_room = |buffer: &Buffer<f64>| {
             let mut residual = [S::default()];
             let read = self.workspace.read_numbers_into(found.world, *buffer, &mut residual);
-            read.is_ok() && residual[0].value() == f64::INFINITY
+            read.is_ok() && residual[0].value() == NO_ROOM
         };
-        found.buffer.contains(GAPS) || self.io.residuals.iter().any(endless)
+        found.buffer.contains(GAPS) || self.io.residuals.iter().any(no_room)
     }
 
     /// Pulls cotangents back through step number `step`, which begins at the state that is set: `state_bar`, of the state
@@ -467,7 +467,7 @@ impl<S: Parts> Stepper<S> {
     }
 }
 
-fn write_all<S: Scalar>(
+pub(crate) fn write_all<S: Scalar>(
     workspace: &mut Workspace<S>,
     world: usize,
     buffers: &[(BufferUse, usize)],
@@ -476,7 +476,7 @@ fn write_all<S: Scalar>(
     ranges(buffers).try_for_each(|(buffer, range)| workspace.write_numbers(world, buffer, &numbers[range]))
 }
 
-fn read_bars<S: Scalar>(
+pub(crate) fn read_bars<S: Scalar>(
     workspace: &Workspace<S>,
     world: usize,
     buffers: &[(BufferUse, usize)],

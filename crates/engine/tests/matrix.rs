@@ -170,6 +170,13 @@ fn agree_with_differences(wanted: impl Fn(&World) -> bool) {
             let report =
                 gradcheck::check_with(&everything, &x, options).unwrap_or_else(|report| panic!("{report}"));
             assert_eq!(report.size.0, x.len());
+            // For `cargo xtask study gradients`.
+            let (kind, name, integrator) = (world.kind(), world.name, integrator.name());
+            let (numbers, worst, adjoint) = (x.len(), &report.worst, report.adjoint_gap);
+            println!(
+                "matrix|{kind}|{name}|{integrator} ({substeps})|{numbers}|{:e}|{}|{adjoint:e}",
+                worst.error, worst.which
+            );
         }
     }
 }

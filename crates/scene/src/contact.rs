@@ -2,7 +2,8 @@
 
 use crate::simulation::Integrator;
 
-/// How bodies touch. Without it they go through each other and through the ground.
+/// How bodies touch. Without it they go through each other and through the ground, and particles through all but the ground.
+/// Particles touch shapes by a penalty, whatever the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// The law, and how it is solved.
@@ -48,8 +49,12 @@ pub struct Complementarity {
     pub stabilisation: f64,
     /// Compliance, relative to the diagonal of the matrix of contacts: it makes forces unique.
     pub regularisation: f64,
-    /// Distance below which a pair of shapes is looked at [m].
+    /// Distance below which a pair of shapes, or the end of a joint's range, is looked at [m or rad].
     pub margin: f64,
+    /// What holds hinges and slides within their ranges.
+    pub joint_limits: JointLimits,
+    /// What dry friction in joints is.
+    pub joint_friction: JointFriction,
 }
 
 /// Springs and dampers between surfaces that say nothing of it.
@@ -96,6 +101,26 @@ pub enum FrictionCone {
     Box,
 }
 
+/// What holds hinges and slides within their ranges; ball joints have springs and dampers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JointLimits {
+    /// `soft`: a spring and a damper beyond the range.
+    #[default]
+    Soft,
+    /// `hard`: impulses that are found with those of contacts, and let no joint out of its range.
+    Hard,
+}
+
+/// What dry friction in joints is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JointFriction {
+    /// `smooth`: a force that turns round over a width of velocities, so that nothing quite sticks.
+    #[default]
+    Smooth,
+    /// `hard`: impulses that are found with those of contacts; joints stick, or slide.
+    Hard,
+}
+
 impl Default for Contact {
     /// Hard contact, mu = 0.8, nothing bounces, robots touch themselves.
     fn default() -> Self {
@@ -128,6 +153,8 @@ impl Default for Complementarity {
             stabilisation: 1.0,
             regularisation: 1e-4,
             margin: 0.01,
+            joint_limits: JointLimits::default(),
+            joint_friction: JointFriction::default(),
         }
     }
 }

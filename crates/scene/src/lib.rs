@@ -80,6 +80,7 @@
 
 mod check;
 mod contact;
+mod contact_loss;
 mod error;
 mod material;
 mod names;
@@ -95,8 +96,10 @@ mod springs;
 pub mod words;
 
 pub use contact::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Penalty,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
+    JointLimits, Penalty,
 };
+pub use contact_loss::{ContactQuantity, Toucher};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
 pub use particles::Particles;

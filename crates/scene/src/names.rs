@@ -1,6 +1,7 @@
 //! Names: which are allowed, and the particles and bodies that they stand for.
 
 mod parts;
+mod touchers;
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use crate::robot::Robot;
 use crate::words;
 
 pub(crate) use parts::{PartNames, Target};
+pub(crate) use touchers::{TouchNames, missing};
 
 /// Names with a meaning of their own in the names of parameters.
 pub(crate) const RESERVED: [&str; 5] = ["gravity", "wind", "ground", "initial", "control"];

@@ -17,6 +17,10 @@ pub struct Particles {
     pub drag: Option<Vec<f64>>,
     /// Axes along which a particle does not accelerate.
     pub fixed: Vec<[bool; 3]>,
+    /// Radii [m], by which they touch the ground and shapes; `None`: they are points.
+    pub radii: Option<Vec<f64>>,
+    /// What they are made of where they touch shapes, as an index of [`Scene::materials`](crate::Scene::materials).
+    pub material: Option<usize>,
 }
 
 impl Particles {
@@ -36,6 +40,8 @@ impl Particles {
             masses: vec![mass; count],
             drag: None,
             fixed: vec![[false; 3]; count],
+            radii: None,
+            material: None,
         }
     }
 
@@ -55,6 +61,20 @@ impl Particles {
     #[must_use]
     pub fn drag(mut self, drag: f64) -> Self {
         self.drag = Some(vec![drag; self.positions.len()]);
+        self
+    }
+
+    /// The same particles as balls, all with this radius [m]. They do not turn.
+    #[must_use]
+    pub fn radius(mut self, radius: f64) -> Self {
+        self.radii = Some(vec![radius; self.positions.len()]);
+        self
+    }
+
+    /// The same particles, made of a material: an index of [`Scene::materials`](crate::Scene::materials).
+    #[must_use]
+    pub fn made_of(mut self, material: usize) -> Self {
+        self.material = Some(material);
         self
     }
 

@@ -38,13 +38,14 @@ pub(crate) fn written(key: &str) -> String {
 }
 
 /// Keys that say the same: the field of the description first, then how files may write it.
-const SAME: [&[&str]; 13] = [
+const SAME: [&[&str]; 14] = [
     &["positions", "position", "line", "grid"],
     &["orientations", "orientation"],
     &["velocities", "velocity"],
     &["angular_velocities", "angular_velocity"],
     &["masses", "mass"],
     &["drags", "drag"],
+    &["radii", "radius"],
     &["ends", "chain"],
     &["stiffnesses", "stiffness"],
     &["dampings", "damping"],
@@ -55,13 +56,14 @@ const SAME: [&[&str]; 13] = [
 ];
 
 /// Keys that hold a list, of which an index picks one: all others of [`SAME`] hold one value for all.
-const LISTS: [&str; 12] = [
+const LISTS: [&str; 13] = [
     "positions",
     "orientations",
     "velocities",
     "angular_velocities",
     "masses",
     "drags",
+    "radii",
     "ends",
     "stiffnesses",
     "dampings",

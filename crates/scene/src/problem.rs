@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::contact_loss::{ContactQuantity, Toucher};
 use crate::error::{Error, Invalid};
 use crate::scene::Scene;
 use crate::source::Source;
@@ -103,6 +104,11 @@ impl LossTerm {
         Self { kind: LossKind::Joint { robot, joint, target }, at: When::End, weight: 1.0 }
     }
 
+    /// What contacts should come to at the end; forces, in the last step.
+    pub fn contact(of: Toucher, with: Option<Toucher>, quantity: ContactQuantity) -> Self {
+        Self { kind: LossKind::Contact { of, with, quantity }, at: When::End, weight: 1.0 }
+    }
+
     /// The forces of an actuator, or the controls of a motor, over all steps.
     pub fn effort(actuator: impl Into<String>) -> Self {
         Self { kind: LossKind::Effort { actuator: actuator.into() }, at: When::Always, weight: 1.0 }
@@ -167,6 +173,15 @@ pub enum LossKind {
         file: PathBuf,
         /// What the other columns are.
         tracks: Vec<Track>,
+    },
+    /// Squared difference of what contacts do from what they should. Forces are those of the step that ends at the moment.
+    Contact {
+        /// What is touched.
+        of: Toucher,
+        /// By what; `None`: by anything.
+        with: Option<Toucher>,
+        /// What is measured.
+        quantity: ContactQuantity,
     },
     /// Squared controls: forces of an actuator, or controls of a robot's motor.
     Effort {

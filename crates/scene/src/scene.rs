@@ -33,7 +33,7 @@ pub struct Scene {
     pub actuators: Vec<Actuator>,
     /// A plane that particles and bodies hit.
     pub ground: Option<Ground>,
-    /// How bodies touch; `None`: they do not.
+    /// How bodies, and particles and shapes, touch; `None`: they do not.
     pub contact: Option<Contact>,
     /// Named kinds of surfaces.
     pub materials: Vec<Material>,

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pullback_scene::robot::{Geometry, Heights, Inertial, MeshShape, Placement, Shape, Triangles};
 use pullback_scene::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Ground, Integrator,
-    Material, MaterialPair, Particles, Penalty, Robot, Scene, Surface, Touch,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactQuantity, ContactSolver, FrictionCone,
+    Ground, Integrator, JointFriction, JointLimits, LossTerm, Material, MaterialPair, Optimiser, Particles,
+    Penalty, Problem, Robot, Scene, Source, Surface, Touch, Toucher, Variable,
 };
 
 fn load() -> Scene {
@@ -33,6 +34,8 @@ fn the_model_and_its_numbers() {
             stabilisation: 0.2,
             regularisation: 1e-5,
             margin: 0.02,
+            joint_limits: JointLimits::Hard,
+            joint_friction: JointFriction::Hard,
         }),
         mu: 0.6,
         restitution: 0.1,
@@ -56,6 +59,8 @@ fn what_a_section_leaves_out() {
             stabilisation: 1.0,
             regularisation: 1e-4,
             margin: 0.01,
+            joint_limits: JointLimits::Soft,
+            joint_friction: JointFriction::Smooth,
         }),
         mu: 0.8,
         restitution: 0.0,
@@ -96,6 +101,13 @@ fn materials_and_their_pairs() {
     let pairs =
         [MaterialPair { between: [0, 1], surface: on_ice }, MaterialPair { between: [2, 2], surface: wood }];
     assert_eq!(scene.material_pairs, pairs);
+}
+
+#[test]
+fn what_particles_are_made_of() {
+    let grit = Particles::many("grit", vec![[0.0, 0.0, 4.0], [0.1, 0.0, 4.0]], 0.01).radius(0.01).made_of(0);
+    assert_eq!(load().particles, [grit]);
+    assert_eq!(parse(DUST).particles, [Particles::single("dust", [0.0, 0.0, 1.0], 1.0)]);
 }
 
 #[test]
@@ -243,11 +255,13 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
     let soft = "[contact]\nmodel = \"penalty\"\n";
     assert!(warned(&format!("[contact]\n{BALL}")));
-    assert!(warned(&format!("[contact]\n{DUST}{plane}")));
+    assert!(warned(&format!("[contact]\n{DUST}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n{BALL}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}")));
     assert!(warned(&format!("[contact]\n[ground]\n{}", BALL.replace("mass", "collides = false\nmass"))));
     assert!(!warned(&format!("[contact]\n{BALL}{plane}")));
+    assert!(!warned(&format!("[contact]\n{DUST}{plane}")));
+    assert!(!warned(&format!("[contact]\n{DUST}{BALL}")));
     assert!(!warned(&format!("[contact]\n[ground]\n{BALL}")));
     assert!(!warned(&format!("[contact]\nself_collision = false\n{two}")));
     assert!(!warned(&format!("[contact]\n{BALL}{}", BALL.replace("ball", "other"))));
@@ -257,6 +271,8 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let arm = format!("[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n{}{}", shape("base"), shape("lower"));
     assert!(!warned(&format!("[contact]\n{arm}")));
     assert!(warned(&format!("[contact]\nself_collision = false\n{arm}")));
+    assert!(!warned(&format!("[contact]\nself_collision = false\njoint_limits = \"hard\"\n{arm}")));
+    assert!(warned(&format!("[contact]\nself_collision = false\njoint_friction = \"hard\"\n{arm}")));
     let with_floor = "[[robots.shapes]]\nshape = { box = [1, 1, 1] }\n";
     assert!(!warned(&format!("[contact]\nself_collision = false\n{arm}{with_floor}")));
 }
@@ -378,6 +394,10 @@ fn every_field_is_checked() {
             "material_pairs[1].between",
         ),
         (|s| s.ground.iter_mut().for_each(|ground| ground.material = Some(2)), "ground.material"),
+        (|s| s.particles[0].material = Some(2), "particles[0].material"),
+        (|s| s.particles[0].radii = Some(vec![0.0]), "particles[0].radii[0]"),
+        (|s| s.particles[0].radii = Some(vec![f64::NAN]), "particles[0].radii[0]"),
+        (|s| s.particles[0].radii = Some(vec![0.1, 0.1]), "particles[0].radii"),
         (|s| s.shapes[0].name = String::new(), "shapes[0].name"),
         (|s| s.shapes[0].name = "ice".into(), "shapes[0].name"),
         (|s| s.shapes[0].body = Some(0), "shapes[0].body"),
@@ -427,4 +447,79 @@ fn every_field_is_checked() {
     scene.contact = Some(Contact::penalty(1.0, 1.0, 1.0));
     scene.simulation.integrator = Integrator::RungeKutta4;
     assert_eq!(scene.check(), Ok(()), "springs and dampers are forces like others");
+}
+
+/// kf dt (1/m + r²/I) = 3.5 kf dt/m of a ball, whose I is 2/5 m r²; kd dt/m; ke dt²/m.
+#[test]
+fn penalties_that_are_too_stiff_are_doubtful() {
+    let warned = |more: &str, mass: f64, head: &str| {
+        let ball = BALL.replace("mass = 1", &format!("mass = {mass}"));
+        let text = format!(
+            "[simulation]\nsteps = 2\n{head}\n[ground]\n[contact]\nmodel = \"penalty\"\n{more}\n{ball}"
+        );
+        let scene = Scene::parse(&text, "stiff.toml").unwrap_or_else(|error| panic!("{error}"));
+        scene.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let said = warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001");
+    assert!(said.contains("contact.model: a body of 0.05 kg is too light for kf = 100 N·s/m"), "{said}");
+    assert!(said.contains("kf dt (1/m + r²/I) is 7.00") && said.contains("`kf` below 14.286"), "{said}");
+    let said = warned("ke = 10\nkd = 150\nkf = 1", 0.1, "dt = 0.001");
+    assert!(said.contains("kd = 150 N·s/m: kd dt/m is 1.50") && said.contains("`kd` below 100"), "{said}");
+    let said = warned("ke = 1e5\nkd = 1\nkf = 1", 0.2, "dt = 0.002");
+    assert!(said.contains("ke = 100000 N/m: ke dt²/m is 2.00"), "{said}");
+    // Within their range, in parts of a step, or with implicit steps there is nothing to say.
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 14", 0.05, "dt = 0.001"), "");
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nsubsteps = 8"), "");
+    assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nintegrator = \"backward-euler\""), "");
+}
+
+#[test]
+fn what_touches_has_a_name() {
+    let scene = load();
+    let names = ["ground", "box", "box.lid", "ball", "puck"];
+    let found =
+        names.map(|name| scene.toucher(name).unwrap_or_else(|error| panic!("{name}: {}", error.what)));
+    assert_eq!(found.map(|toucher| scene.toucher_name(toucher)), names);
+    assert!(matches!(found[1], Toucher::Robot(_)) && matches!(found[2], Toucher::Body { body: 0, .. }));
+    for (i, shape) in scene.shapes.iter().enumerate() {
+        assert_eq!(scene.toucher(&shape.name), Ok(Toucher::Fixed(i)));
+        assert_eq!(scene.toucher_name(Toucher::Fixed(i)), shape.name);
+    }
+    let two = BALL.replace("position = [0, 0, 1]", "positions = [[0, 0, 1], [1, 0, 1]]");
+    let two = parse(&two);
+    assert_eq!(two.toucher("ball"), Ok(Toucher::Robot(0)));
+    assert_eq!(two.toucher("ball[1]"), Ok(Toucher::Body { robot: 0, body: 1 }));
+    assert!(two.toucher("ball[2]").is_err() && two.toucher("ground").is_err());
+    let arm = "[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n[[robots.shapes]]\nname = \"tip\"\nbody = \"lower\"\nshape = { sphere = 1 }\n";
+    let arm = parse(arm);
+    let Ok(Toucher::Shape { robot: 0, shape }) = arm.toucher("arm.tip") else { panic!("a shape") };
+    assert_eq!(arm.robots[0].shapes[shape].name, "tip");
+    assert_eq!(arm.toucher_name(Toucher::Shape { robot: 0, shape }), "arm.tip");
+}
+
+/// In code indices can be wrong as well.
+#[test]
+fn losses_of_contacts_are_checked_in_code() {
+    let scene = load();
+    let problem = |of: Toucher, with: Option<Toucher>| {
+        let quantity = ContactQuantity::Penetration { target: 0.0 };
+        let losses = vec![LossTerm::contact(of, with, quantity)];
+        let variables = vec![Variable::new("initial.ball.velocity")];
+        let (scene, optimiser, source) = (scene.clone(), Optimiser::default(), Source::default());
+        Problem { scene, variables, losses, optimiser, source }.check().err().map(|error| error.to_string())
+    };
+    let ball = scene.toucher("ball").expect("a ball");
+    assert_eq!(problem(ball, Some(Toucher::Ground)), None);
+    let wrong = [
+        Toucher::Fixed(99),
+        Toucher::Robot(99),
+        Toucher::Body { robot: 0, body: 99 },
+        Toucher::Shape { robot: 9, shape: 0 },
+    ];
+    for toucher in wrong {
+        let of = problem(toucher, None).expect("it is not there");
+        assert!(of.starts_with("loss[0].of: there is no "), "{of}");
+        let with = problem(ball, Some(toucher)).expect("it is not there");
+        assert!(with.starts_with("loss[0].with: there is no "), "{with}");
+    }
 }

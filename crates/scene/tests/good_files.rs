@@ -58,6 +58,8 @@ fn everything() -> Scene {
                 masses: vec![0.2],
                 drag: Some(vec![0.01]),
                 fixed: vec![[false, true, false]],
+                radii: Some(vec![0.05]),
+                material: None,
             },
             Particles {
                 name: "chain".into(),
@@ -67,6 +69,8 @@ fn everything() -> Scene {
                 masses: vec![0.1, 0.2, 0.3, 0.4],
                 drag: None,
                 fixed: vec![[true; 3], [false; 3], [false; 3], [true; 3]],
+                radii: None,
+                material: None,
             },
             Particles {
                 name: "corner".into(),
@@ -76,6 +80,8 @@ fn everything() -> Scene {
                 masses: vec![1.0, 1.0],
                 drag: Some(vec![0.1, 0.0]),
                 fixed: vec![[false; 3]; 2],
+                radii: Some(vec![0.1, 0.2]),
+                material: None,
             },
         ],
         springs: vec![

@@ -1,16 +1,24 @@
 //! Is a problem healthy? Its gradient against finite differences, its energy, and how gradients grow on their way back.
 
+mod reach;
+mod zero;
+
 use pullback_engine::{Energy, Gradient};
 
 use crate::Error;
 use crate::optimise::{Failure, Objective};
 use crate::problem::{Problem, by};
+pub use reach::Reach;
 
 /// What a check found.
 #[derive(Clone, Debug)]
 pub struct Health {
     /// The gradient by each variable, beside a difference.
     pub audit: Vec<Audit>,
+    /// Why derivatives by numbers of contacts are zero, where that can be told: the variable, and the reason.
+    pub zeros: Vec<(String, String)>,
+    /// How far the gradient reaches.
+    pub reach: Reach,
     /// The energy at each moment, if the forces have potentials.
     pub energy: EnergyDrift,
     /// How the gradient grows on its way back.
@@ -212,8 +220,11 @@ pub fn check(problem: &mut Problem, z: &[f64]) -> Result<Health, Error> {
         let gradient = problem.full_gradient(z)?;
         (gradient.norms.clone(), gradient.value())
     };
+    let audit = audit(problem, z)?;
     Ok(Health {
-        audit: audit(problem, z)?,
+        zeros: zero::reasons(problem, z, &audit)?,
+        reach: Reach::at(problem, z)?,
+        audit,
         energy: energy(problem, z)?,
         growth: Growth::at(problem, z)?,
         norms,

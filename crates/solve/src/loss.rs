@@ -5,18 +5,22 @@
 //! | position, velocity, joint at the end or at given steps | w Σ (x - target)² over these steps and the axes |
 //! | position, velocity, joint always | w Σ (x - target)² dt over all steps |
 //! | trajectory | w Σ (x - measured)² over all measurements |
+//! | contact | w Σ (force or penetration - target)² at the end or at given steps; always: times dt |
 //! | effort | w Σ u² dt over all steps |
 
+mod contacts;
 mod kernel;
 mod parts;
+mod rows;
 
 use std::cell::RefCell;
 
-use pullback_engine::Model;
 use pullback_engine::names::NameError;
 use pullback_engine::rollout::{Bars, Loss, Moment, Tangent};
-use pullback_scene::{Invalid, LossKind, LossTerm, Part, Scene, Track, Tracked, When};
+use pullback_engine::{Between, Model, Scheme};
+use pullback_scene::{ContactQuantity, Invalid, LossKind, LossTerm, Part, Scene, Track, Tracked, When};
 
+use contacts::{Contacts, Quantity};
 pub use kernel::KernelLoss;
 use parts::Parts;
 
@@ -27,6 +31,8 @@ pub struct Losses {
     others: Vec<Box<dyn Loss + Send>>,
     /// Where bodies and frames are, if a term measures them.
     parts: Option<RefCell<Parts>>,
+    /// What contacts do, if a term measures that.
+    contacts: Option<RefCell<Contacts>>,
     steps: usize,
 }
 
@@ -48,6 +54,8 @@ enum Entries {
     Control(Vec<usize>),
     /// Where a body or frame is, or how it moves: (axis, what it should be)
     Part { of: Part, velocity: bool, axes: Vec<(usize, f64)> },
+    /// What contacts come to: forces, of the step that ends, or penetration.
+    Contact { between: Between, group: usize, numbers: Vec<(Quantity, f64)> },
     /// Numbers of the state, and a row of what they should be for each step of `at`.
     Rows { indices: Vec<usize>, rows: Vec<Vec<f64>> },
 }
@@ -63,6 +71,11 @@ enum Number {
         velocity: bool,
         axis: usize,
     },
+    /// Of a group of contacts.
+    Contact {
+        group: usize,
+        quantity: Quantity,
+    },
 }
 
 impl Losses {
@@ -77,10 +90,21 @@ impl Losses {
             let (entries, at) = in_order(entries, term.at.clone());
             Ok(Term { name, entries, at, factor: (term.weight * dt).sqrt() })
         };
-        let terms = terms.iter().enumerate().map(term).collect::<Result<Vec<Term>, Invalid>>()?;
+        let mut terms = terms.iter().enumerate().map(term).collect::<Result<Vec<Term>, Invalid>>()?;
         let watched = terms.iter().any(|term| matches!(term.entries, Entries::Part { .. }));
         let parts = if watched { Some(RefCell::new(Parts::new(model)?)) } else { None };
-        Ok(Losses { terms, others: Vec::new(), parts, steps })
+        let mut groups: Vec<Between> = Vec::new();
+        for term in &mut terms {
+            if let Entries::Contact { between, group, .. } = &mut term.entries {
+                *group = groups.iter().position(|known| known == between).unwrap_or_else(|| {
+                    groups.push(*between);
+                    groups.len() - 1
+                });
+            }
+        }
+        let touched = || Contacts::new(model, &Scheme::of(scene), &groups).map(RefCell::new);
+        let contacts = if groups.is_empty() { None } else { Some(touched()?) };
+        Ok(Losses { terms, others: Vec::new(), parts, contacts, steps })
     }
 
     /// Adds a loss of one's own. Levenberg-Marquardt does not take it, because it is no sum of squares.
@@ -112,20 +136,30 @@ impl Losses {
         self.terms.iter().map(part).collect()
     }
 
-    /// The numbers of a moment. Bodies are looked at only if a term measures one then.
+    /// The numbers of a moment. Bodies and contacts are looked at only if a term measures one then.
     fn values<'a>(&'a self, moment: &'a Moment<'_>) -> impl Fn(Number) -> f64 + 'a {
-        let looks = |term: &Term| {
-            matches!(term.entries, Entries::Part { .. }) && term.place(moment.step, self.steps).is_some()
+        let measured = |of: fn(&Entries) -> bool| {
+            let measures = |term: &Term| of(&term.entries) && term.place(moment.step, self.steps).is_some();
+            self.terms.iter().any(measures)
         };
-        let parts = self.parts.as_ref().filter(|_| self.terms.iter().any(looks));
+        let part = |entries: &Entries| matches!(entries, Entries::Part { .. });
+        let parts = self.parts.as_ref().filter(|_| measured(part));
         if let Some(parts) = parts {
             parts.borrow_mut().look(moment);
+        }
+        let contact = |entries: &Entries| matches!(entries, Entries::Contact { .. });
+        let contacts = self.contacts.as_ref().filter(|_| measured(contact));
+        if let Some(contacts) = contacts {
+            contacts.borrow_mut().look(moment);
         }
         move |number| match number {
             Number::State(i) => moment.state[i],
             Number::Control(i) => moment.control[i],
             Number::Part { of, velocity, axis } => {
                 parts.map_or(f64::NAN, |parts| parts.borrow().value(of, velocity, axis))
+            }
+            Number::Contact { group, quantity } => {
+                contacts.map_or(f64::NAN, |contacts| contacts.borrow().value(group, quantity))
             }
         }
     }
@@ -155,23 +189,29 @@ impl Losses {
 
     /// The tangents of the residuals at a moment, in order.
     pub fn residual_tangents(&self, moment: &Moment<'_>, tangent: &Tangent<'_>, see: &mut dyn FnMut(f64)) {
-        // The row of a part's number in the Jacobian of all that are measured at this moment.
-        let mut row = 0;
-        let of_part = |of, velocity, axis, row: &mut usize| {
-            let Some(parts) = &self.parts else { return f64::NAN };
-            let mut parts = parts.borrow_mut();
-            if *row == 0 {
-                parts.begin_rows(moment);
-            }
-            *row += 1;
-            parts.tangent(*row - 1, (of, velocity, axis), tangent)
-        };
+        // The rows of numbers of parts, and of contacts, in the Jacobian of all that are measured at this moment.
+        let (mut part, mut contact) = (0, 0);
         self.each(moment.step, &mut |factor, number, _| {
             see(factor
                 * match number {
                     Number::State(i) => tangent.state[i],
                     Number::Control(i) => tangent.control[i],
-                    Number::Part { of, velocity, axis } => of_part(of, velocity, axis, &mut row),
+                    Number::Part { of, velocity, axis } => {
+                        part += 1;
+                        let number = (of, velocity, axis);
+                        let of = |parts: &RefCell<Parts>| {
+                            parts.borrow_mut().tangent(part - 1, number, moment, tangent)
+                        };
+                        self.parts.as_ref().map_or(f64::NAN, of)
+                    }
+                    Number::Contact { group, quantity } => {
+                        contact += 1;
+                        let number = (group, quantity);
+                        let of = |contacts: &RefCell<Contacts>| {
+                            contacts.borrow_mut().tangent(contact - 1, number, moment, tangent)
+                        };
+                        self.contacts.as_ref().map_or(f64::NAN, of)
+                    }
                 });
         });
     }
@@ -185,7 +225,7 @@ impl Losses {
         mut weight: impl FnMut(usize, f64, Number, f64) -> f64,
     ) {
         let value = self.values(moment);
-        let (mut k, mut seeded) = (0, false);
+        let (mut k, mut seeded, mut touched) = (0, false, false);
         self.each(moment.step, &mut |factor, number, target| {
             let bar = weight(k, factor, number, value(number) - target);
             k += 1;
@@ -198,10 +238,19 @@ impl Losses {
                         seeded = true;
                     }
                 }
+                Number::Contact { group, quantity } => {
+                    if let Some(contacts) = self.contacts.as_ref().filter(|_| bar != 0.0) {
+                        contacts.borrow_mut().seed(group, quantity, bar);
+                        touched = true;
+                    }
+                }
             }
         });
         if let Some(parts) = self.parts.as_ref().filter(|_| seeded) {
-            parts.borrow_mut().pull(bars.state, bars.params);
+            parts.borrow_mut().pull(bars);
+        }
+        if let Some(contacts) = self.contacts.as_ref().filter(|_| touched) {
+            contacts.borrow_mut().pull(bars);
         }
     }
 
@@ -274,6 +323,31 @@ fn measured(scene: &Scene, model: &Model, kind: &LossKind) -> Result<(String, En
             let name = format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
             (name, Entries::Rows { indices: tracks.iter().map(index).collect::<Result<_, _>>()?, rows })
         }
+        LossKind::Contact { of, with, quantity } => {
+            let between = Between { of: Some(*of), with: *with };
+            let names = [Some(*of), *with].map(|it| it.map(|it| scene.toucher_name(it)));
+            let with = names[1].as_ref().map(|with| format!(" with {with}")).unwrap_or_default();
+            let of = names[0].clone().unwrap_or_default();
+            if !model.may_touch(between) {
+                let what = format!(
+                    "nothing of `{of}` can touch{}",
+                    names[1].as_ref().map_or(" anything".into(), |with| format!(" `{with}`"))
+                );
+                let fix = "give both shapes that may touch, and let one of them move";
+                return Err(Invalid::new("of", what, fix));
+            }
+            let numbers = match *quantity {
+                ContactQuantity::Force { target, axes } => along(&target, &axes)
+                    .into_iter()
+                    .map(|(axis, target)| (Quantity::Force(axis), target))
+                    .collect(),
+                ContactQuantity::NormalForce { target } => vec![(Quantity::NormalForce, target)],
+                ContactQuantity::FrictionForce { target } => vec![(Quantity::FrictionForce, target)],
+                ContactQuantity::Penetration { target } => vec![(Quantity::Penetration, target)],
+            };
+            let name = format!("{} of {of}{with}", quantity.name().replace('-', " "));
+            (name, Entries::Contact { between, group: 0, numbers })
+        }
         LossKind::Effort { actuator } => {
             let controls = model.control_layout();
             let found = controls.find(&format!("{actuator}.control"));
@@ -294,7 +368,7 @@ fn in_order(entries: Entries, at: When) -> (Entries, When) {
             let rows = order.iter().map(|&i| rows.get(i).cloned().unwrap_or_default()).collect();
             Entries::Rows { indices, rows }
         }
-        Entries::State(_) | Entries::Control(_) | Entries::Part { .. } => entries,
+        Entries::State(_) | Entries::Control(_) | Entries::Part { .. } | Entries::Contact { .. } => entries,
     };
     (entries, When::Steps(order.into_iter().map(|i| steps[i]).collect()))
 }
@@ -303,23 +377,32 @@ impl Number {
     /// Is it of the state, and not of controls?
     fn is_of_state(self) -> bool {
         match self {
-            Number::State(_) | Number::Part { .. } => true,
+            Number::State(_) | Number::Part { .. } | Number::Contact { .. } => true,
             Number::Control(_) => false,
         }
     }
 }
 
 impl Term {
-    /// Its place among the steps that it measures, if it measures anything after `step` of `steps` steps.
+    /// Its place among the steps that it measures, if it measures anything at the moment after `step` of `steps` steps. What
+    /// belongs to a step is known before it: controls by the number of that step, forces of contacts by the state after it.
     fn place(&self, step: usize, steps: usize) -> Option<usize> {
+        let step = if self.is_of_a_step() { step + 1 } else { step };
         match &self.at {
             When::End => (step == steps).then_some(0),
-            // A control belongs to the step that follows, a state to the one before.
-            When::Always => match self.entries {
-                Entries::Control(_) => (step < steps).then_some(0),
-                Entries::State(_) | Entries::Part { .. } | Entries::Rows { .. } => (step > 0).then_some(0),
-            },
+            When::Always => (1..=steps).contains(&step).then_some(0),
             When::Steps(at) => at.binary_search(&step).ok(),
+        }
+    }
+
+    /// Does it measure what happens in a step, rather than a state?
+    fn is_of_a_step(&self) -> bool {
+        match &self.entries {
+            Entries::Control(_) => true,
+            Entries::State(_) | Entries::Part { .. } | Entries::Rows { .. } => false,
+            Entries::Contact { numbers, .. } => {
+                numbers.iter().any(|(quantity, _)| *quantity != Quantity::Penetration)
+            }
         }
     }
 
@@ -333,6 +416,9 @@ impl Term {
             Entries::Control(indices) => indices.iter().for_each(|&i| visit(Number::Control(i), 0.0)),
             Entries::Part { of, velocity, axes } => axes.iter().for_each(|&(axis, target)| {
                 visit(Number::Part { of: *of, velocity: *velocity, axis }, target);
+            }),
+            Entries::Contact { group, numbers, .. } => numbers.iter().for_each(|&(quantity, target)| {
+                visit(Number::Contact { group: *group, quantity }, target);
             }),
             Entries::Rows { indices, rows } => {
                 let row = rows.get(place).map_or(&[][..], Vec::as_slice);

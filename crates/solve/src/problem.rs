@@ -367,6 +367,11 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
             let fix = "take another integrator, or move the scene nearer to the origin";
             return Error::Rollout(Box::new(source.error("simulation.integrator", error.to_string(), fix)));
         }
+        EngineError::ContactNotSolved { .. } => {
+            let fix = "write a larger number of `iterations`; or differentiate the sweeps as far as they get, with \
+                       `solver = \"gauss-seidel\"` and `gradient = \"reverse\"`";
+            return Error::Rollout(Box::new(source.error("contact", error.to_string(), fix)));
+        }
         error if error.is_of_the_run() => {
             let fix = match description.scene.simulation.integrator.is_implicit() {
                 true => "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many",

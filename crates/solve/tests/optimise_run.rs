@@ -179,6 +179,38 @@ fn patience_ends_a_run_that_does_not_improve() {
     }
 }
 
+/// Where the gradient is exactly zero on the way, and the value is not, it has not converged: what was to be hit may be missed.
+#[test]
+fn a_plateau_is_no_minimum() {
+    let mut cliff = Smooth {
+        dimension: 2,
+        function: |z: &[f64], g: &mut [f64]| {
+            let inside = z[0] < 1.0;
+            g.copy_from_slice(&[if inside { -1.0 } else { 0.0 }, 0.0]);
+            if inside { 3.0 - z[0] } else { 1.28 }
+        },
+    };
+    for method in [Method::gradient_descent(0.3), Method::adam(0.3)] {
+        let mut run = Run::new(method, &[0.0, 0.0], Bounds::none(2), Stopping::default()).expect("settings");
+        let reason = run.finish(&mut cliff).expect("finite").clone();
+        assert_eq!(reason, Reason::Plateau { value: 1.28 });
+        let said = reason.to_string();
+        assert!(said.starts_with("The gradient is exactly zero") && !said.contains("Converged"), "{said}");
+    }
+    // A corner of the bounds, where the gradient is held back and is not zero, is a minimum.
+    let mut slope = Smooth {
+        dimension: 2,
+        function: |z: &[f64], g: &mut [f64]| {
+            g.copy_from_slice(&[-1.0, -1.0]);
+            3.0 - z[0] - z[1]
+        },
+    };
+    let bounds = Bounds::new(vec![0.0; 2], vec![1.0; 2]).expect("in order");
+    let mut run =
+        Run::new(Method::gradient_descent(0.3), &[0.2, 0.2], bounds, Stopping::default()).expect("settings");
+    assert!(matches!(run.finish(&mut slope).expect("finite"), Reason::Converged { norm: 0.0 }));
+}
+
 #[test]
 fn start_at_the_minimum_takes_no_step() {
     for method in &methods()[..4] {

@@ -4,6 +4,7 @@ mod seen;
 mod solids;
 
 use anyhow::Result;
+use pullback_engine::Touching;
 use pullback_report::{Playback, Plot, Section};
 use pullback_scene::robot::JointKind;
 use pullback_scene::{LossKind, LossTerm, Scene, Table, Track, Tracked};
@@ -49,6 +50,7 @@ pub fn show(
     }
     joints(s, problem, before, recorded);
     controls(s, problem, recorded);
+    contacts(s, recorded);
     Ok(())
 }
 
@@ -91,6 +93,7 @@ fn measured(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recor
         | LossKind::PartPosition { .. }
         | LossKind::PartVelocity { .. }
         | LossKind::Joint { .. }
+        | LossKind::Contact { .. }
         | LossKind::Effort { .. } => None,
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
@@ -128,6 +131,7 @@ fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
         | LossKind::PartVelocity { .. }
         | LossKind::Joint { .. }
         | LossKind::Trajectory { .. }
+        | LossKind::Contact { .. }
         | LossKind::Effort { .. } => None,
     };
     losses.iter().filter_map(target).collect()
@@ -271,6 +275,23 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
         plot = plot.series(layout.name_of(i), times, &values);
     }
     s.plot(&plot);
+}
+
+/// How hard things touch, and how deep they are in each other.
+fn contacts(s: &mut Section, recorded: &Recorded) {
+    let steps = recorded.len() - 1;
+    if recorded.contacts.iter().take(steps).all(|it| it.count == 0.0) {
+        return;
+    }
+    let shown: Vec<usize> = recorded.shown().filter(|t| *t < steps).collect();
+    let times: Vec<f64> = shown.iter().map(|t| recorded.times[*t]).collect();
+    let of = |number: fn(&Touching) -> f64| -> Vec<f64> {
+        shown.iter().map(|t| number(&recorded.contacts[*t])).collect()
+    };
+    let plot = Plot::line("Normal force of all contacts").x("time [s]").y("force [N]");
+    s.plot(&plot.series("normal force", &times, &of(|it| it.normal)));
+    let plot = Plot::line("Penetration").x("time [s]").y("root of the sum of squared depths [m]");
+    s.plot(&plot.series("penetration", &times, &of(|it| it.penetration)));
 }
 
 fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen: &Seen) {

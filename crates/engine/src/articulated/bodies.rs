@@ -39,13 +39,13 @@ pub(crate) struct Bodies {
 
 /// The motion of a body, as it is seen at a point.
 #[kernel]
-fn seen_at<R: Real>(v: Motion<R>, point: Vec3<R>) -> Motion<R> {
+pub(crate) fn seen_at<R: Real>(v: Motion<R>, point: Vec3<R>) -> Motion<R> {
     Motion { angular: v.angular, linear: v.linear + cross(v.angular, point) }
 }
 
 /// The cotangents of a pose and of a motion seen at it, as forces: P + V ×* V_bar, and V_bar.
 #[kernel]
-fn as_forces<R: Real>(
+pub(crate) fn as_forces<R: Real>(
     pose: Pose<R>,
     v: Motion<R>,
     pose_bar: Pose<R>,

@@ -95,6 +95,9 @@ impl RobotEnergy {
         }
         let [lower, upper, stiffness] = ["lower", "upper", "limit stiffness"].map(param);
         for (k, (j, _)) in self.robot.limited().into_iter().enumerate() {
+            if self.robot.hard.limits && !is_ball(j) {
+                continue;
+            }
             let (depth, range) = match is_ball(j) {
                 true => (position(j) - upper[k], upper[k]),
                 false => ((lower[k] - position(j)).max(position(j) - upper[k]), upper[k] - lower[k]),

@@ -201,7 +201,14 @@ pub(crate) fn forward_scratch(tree: &Tree) -> usize {
         + (tree.nodes.len() * ArticulatedInertia::<f64>::LEN).max(solve).max(tree.velocities)
 }
 
-/// Everything up to the accelerations, which are left in `kept`.
+/// Where everything is and how it moves, which is left in `kept`.
+#[inline(always)]
+pub(crate) fn place<L: Lane>(tree: &Tree, world: &World<'_, L>, inputs: &Inputs, kept: &mut Kept<'_, L>) {
+    let start = against_gravity(world.values(inputs.gravity).get(0));
+    down::<L, false>(tree, &inputs.configuration(world), start, &mut kept.kinematics);
+}
+
+/// Everything from there to the accelerations, which are left in `kept`.
 #[inline(always)]
 pub(crate) fn accelerate<L: Lane>(
     tree: &Tree,
@@ -212,13 +219,10 @@ pub(crate) fn accelerate<L: Lane>(
     kept: &mut Kept<'_, L>,
     scratch: &mut [L],
 ) {
-    let x = inputs.configuration(world);
-    let start = against_gravity(world.values(inputs.gravity).get(0));
     let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
     let mut rest = scratch;
     let mut sums = Sums::carve(tree, &mut rest);
     let bias = carve::<f64, L>(&mut rest, tree.dofs.len());
-    down::<L, false>(tree, &x, start, &mut kept.kinematics);
     crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
     let k = &kept.kinematics;
     if let Some(pushes) = pushes {
@@ -292,6 +296,7 @@ impl Operation for ForwardDynamics {
         let (tau, out) = (world.values(self.tau), world.values(self.acceleration));
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = Kept::carve(tree, self.articulated, memory);
+        place(tree, world, &self.inputs, &mut kept);
         accelerate(tree, world, &self.inputs, &tau, self.pushes.as_ref(), &mut kept, scratch);
         for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
             if dof.own {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pullback_scene::robot::{self, JointKind};
 
+use super::held::HardJoints;
 use super::log_cholesky::{LogCholesky, is_nothing};
 use super::manifold::Manifold;
 use super::tree::Tree;
@@ -16,6 +17,7 @@ pub struct Robot {
     pub(crate) description: Arc<robot::Robot>,
     pub(crate) tree: Arc<Tree>,
     pub(crate) manifold: Arc<Manifold>,
+    pub(crate) hard: HardJoints,
 }
 
 /// What a robot's params are called in programs: apart from whatever else has its name.
@@ -38,7 +40,8 @@ impl Robot {
             }
         }
         let manifold = Arc::new(Manifold::new(&tree));
-        Ok(Robot { description: Arc::new(description.clone()), tree, manifold })
+        let hard = HardJoints::default();
+        Ok(Robot { description: Arc::new(description.clone()), tree, manifold, hard })
     }
 
     /// What it is called.

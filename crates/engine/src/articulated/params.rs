@@ -66,7 +66,13 @@ impl Robot {
                 Quantity::new("N·m·s/rad or N·s/m", "force against the velocity").at_least(0.0),
             ),
         ]);
-        if any(&|j| j.friction != 0.0) {
+        if self.hard.friction {
+            let joints = self.rubbing();
+            let names = joints.iter().map(|(_, j)| j.name.as_str()).collect();
+            let values = joints.iter().map(|(_, j)| j.friction).collect();
+            let force = Quantity::new("N·m or N", "dry friction").at_least(0.0);
+            blocks.push(self.block("friction", "friction", names, values, force));
+        } else if any(&|j| j.friction != 0.0) {
             let force = Quantity::new("N·m or N", "dry friction").at_least(0.0);
             let width =
                 Quantity::new("rad/s or m/s", "velocity over which dry friction turns round").positive();
@@ -103,6 +109,11 @@ impl Robot {
                 values(&|j| ends(j)[1]),
                 Quantity::new("rad or m", "greatest position"),
             ),
+        ]);
+        // Springs of ball joints, if all others are held.
+        let soft = limited.iter().any(|(_, j)| !self.hard.limits || j.kind == JointKind::Ball);
+        let names = || if soft { names() } else { Vec::new() };
+        blocks.extend([
             self.block(
                 "limit stiffness",
                 "limit_stiffness",
@@ -217,10 +228,12 @@ impl Robot {
         self.joints(&[JointKind::Hinge, JointKind::Slide, JointKind::Ball])
     }
 
-    /// Joints with limits that push back.
+    /// Joints with limits that push back, or hold.
     pub(crate) fn limited(&self) -> Vec<(usize, &robot::Joint)> {
         let mut joints = self.sprung();
-        joints.retain(|(_, j)| j.range.is_some() && (j.limit.stiffness != 0.0 || j.limit.damping != 0.0));
+        let holds = |j: &robot::Joint| self.hard.limits && j.kind != JointKind::Ball;
+        let pushes = |j: &robot::Joint| j.limit.stiffness != 0.0 || j.limit.damping != 0.0;
+        joints.retain(|(_, j)| j.range.is_some() && (holds(j) || pushes(j)));
         joints
     }
 

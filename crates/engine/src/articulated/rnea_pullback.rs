@@ -36,11 +36,11 @@ pub(crate) struct Bars<'a, L: Lane> {
 pub(crate) struct Sums<'a, L: Lane> {
     w: &'a mut [Motion<L>],
     a: &'a mut [Motion<L>],
-    v_bar: &'a mut [Force<L>],
+    pub v_bar: &'a mut [Force<L>],
     pub a_bar: &'a mut [Force<L>],
     force: &'a mut [Force<L>],
     /// By what forces from outside do not move with their nodes.
-    stays: &'a mut [Force<L>],
+    pub stays: &'a mut [Force<L>],
 }
 
 /// Forces from outside on nodes, about the origins of their trees.
@@ -175,6 +175,22 @@ pub(crate) fn pull<L: Lane, O: Outside<L>>(
     k: &Kinematics<'_, L>,
     inertias: &[Inertia<L>],
     start: Motion<L>,
+    along: (&[L], &[L]),
+    outside: &mut O,
+    sums: &mut Sums<'_, L>,
+    bars: &Bars<'_, L>,
+) {
+    begin(tree, k, inertias, along, outside, sums, bars);
+    finish::<L, O>(tree, x, k, start, along, outside.carried(), sums, bars);
+}
+
+/// The first half of [`pull`]: what each body and each force from outside gives. More may be added to V_bar and to `stays`
+/// before the second half.
+#[inline(always)]
+pub(crate) fn begin<L: Lane, O: Outside<L>>(
+    tree: &Tree,
+    k: &Kinematics<'_, L>,
+    inertias: &[Inertia<L>],
     (w, a): (&[L], &[L]),
     outside: &mut O,
     sums: &mut Sums<'_, L>,
@@ -198,7 +214,20 @@ pub(crate) fn pull<L: Lane, O: Outside<L>>(
     }
     sums.stays.fill(as_force(no_motion()));
     outside.act(k.poses, sums.w, sums.force, sums.stays);
-    let Carried { rates, motions, forces } = outside.carried();
+}
+
+/// The second half of [`pull`]: from the leaves to the roots.
+#[inline(always)]
+pub(crate) fn finish<L: Lane, O: Outside<L>>(
+    tree: &Tree,
+    x: &Configuration<'_, L>,
+    k: &Kinematics<'_, L>,
+    start: Motion<L>,
+    (w, a): (&[L], &[L]),
+    Carried { rates, motions, forces }: Carried<'_, L>,
+    sums: &mut Sums<'_, L>,
+    bars: &Bars<'_, L>,
+) {
     let mut gravity_bar = no_motion::<L>().linear;
     for (n, node) in tree.nodes.iter().enumerate().rev() {
         let (above, before) = match node.parent {

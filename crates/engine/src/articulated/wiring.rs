@@ -82,7 +82,7 @@ impl Robot {
             armature: params.get(d, "armature")?,
             gravity,
         };
-        Ok(Part { tree: self.tree.clone(), inputs, tau, pushes })
+        Ok(Part { tree: self.tree.clone(), inputs, tau, pushes, held: self.held(params)? })
     }
 
     /// Adds its accelerations.
@@ -124,20 +124,20 @@ impl Robot {
             let Some(first) = params.find(d, a)? else { return Ok(None) };
             Ok(Some([first, params.get(d, b)?]))
         };
-        let limits = match pair("lower", "upper")? {
+        let limits = match pair("limit stiffness", "limit damping")? {
             None => None,
-            Some([lower, upper]) => {
-                Some([lower, upper, params.get(d, "limit stiffness")?, params.get(d, "limit damping")?])
+            Some([stiffness, damping]) => {
+                Some([params.get(d, "lower")?, params.get(d, "upper")?, stiffness, damping])
             }
         };
         let passive = Passive {
             dofs: self.tree.nodes.iter().flat_map(|node| self.dofs(node)).collect(),
             numbers: of_kind(&sprung, false),
-            limited: of_kind(&limited, false),
+            limited: if self.hard.limits { Vec::new() } else { of_kind(&limited, false) },
             balls: of_kind(&sprung, true),
             limited_balls: of_kind(&limited, true),
             damping: params.find(d, "damping")?,
-            friction: pair("friction", "friction width")?,
+            friction: if self.hard.friction { None } else { pair("friction", "friction width")? },
             springs: pair("stiffness", "spring reference")?,
             limits,
         };
@@ -220,13 +220,17 @@ pub(crate) struct Slots<'a> {
 }
 
 impl Slots<'_> {
-    fn find<T: Number>(&self, robot: &robot::Robot, field: &str) -> Result<Option<Buffer<T>>, Error> {
+    pub(super) fn find<T: Number>(
+        &self,
+        robot: &robot::Robot,
+        field: &str,
+    ) -> Result<Option<Buffer<T>>, Error> {
         let key = key(robot, field);
         let Some(slot) = self.slots.get(&key) else { return Ok(None) };
         T::of(Slot(*slot)).map(Some).ok_or(Error::WrongType { what: self.what, key })
     }
 
-    fn get<T: Number>(&self, robot: &robot::Robot, field: &str) -> Result<Buffer<T>, Error> {
+    pub(super) fn get<T: Number>(&self, robot: &robot::Robot, field: &str) -> Result<Buffer<T>, Error> {
         let missing = || Error::NoSuchInput { what: self.what, key: key(robot, field), nearest: Vec::new() };
         self.find(robot, field)?.ok_or_else(missing)
     }

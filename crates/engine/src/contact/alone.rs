@@ -1,10 +1,18 @@
 //! Operations that run world by world, also in batches.
 
-use pullback_kernel::program::{BufferUse, Lane, Memory, Operation, World};
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World};
 
 /// The same without lanes. Where hundreds of shapes touch, worlds side by side would share few of their contacts, and each
 /// would pay for those of all; and an iteration that stops by its own numbers would not give the bits that it gives alone.
-pub(crate) struct Alone<O>(pub O);
+struct Alone<O>(O);
+
+/// Adds an operation to a program: in lanes of worlds, or alone.
+pub(crate) fn add(p: &mut Builder, operation: impl Operation, alone: bool) {
+    match alone {
+        true => p.operation(Alone(operation)),
+        false => p.operation(operation),
+    }
+}
 
 impl<O: Operation> Operation for Alone<O> {
     const LANES: bool = false;

@@ -11,17 +11,21 @@ pub(crate) const GAPS: &str = "gaps of contacts";
 pub(crate) struct Contacts {
     /// The most that there can be.
     pub capacity: usize,
+    /// How many shapes there are. The next number is nothing, and those after it are joints (`joints.rs`): joint j is a contact
+    /// of nothing with the number `shapes + 1 + j`.
+    pub shapes: usize,
     /// The first shape a; -2 - a where only other worlds have a contact at this place, -1 after the last place.
     pub first: Buffer<f64>,
     /// The second shape.
     pub second: Buffer<f64>,
+    /// Of a joint: how far it is from the ends of its range.
     pub point: Buffer<Vec3>,
     /// From the first shape to the second.
     pub normal: Buffer<Vec3>,
     pub gap: Buffer<f64>,
     /// Of the second shape at the point, seen from the first, before the step [m/s].
     pub velocity: Buffer<Vec3>,
-    /// Coefficient of friction, and restitution.
+    /// Coefficient of friction, of a joint the most that friction bears in a step [N·m·s or N·s]; and restitution.
     pub mu: Buffer<f64>,
     pub restitution: Buffer<f64>,
 }
@@ -38,9 +42,11 @@ pub(crate) struct Views<'a, L: Lane> {
 }
 
 impl Contacts {
-    pub fn new(p: &mut Builder, name: &dyn Fn(&str) -> String, capacity: usize) -> Contacts {
+    /// Of so many shapes, and at most so many at once, joints included.
+    pub fn new(p: &mut Builder, name: &dyn Fn(&str) -> String, shapes: usize, capacity: usize) -> Contacts {
         Contacts {
             capacity,
+            shapes,
             first: p.computed(&name("first shapes of contacts"), capacity),
             second: p.computed(&name("second shapes of contacts"), capacity),
             point: p.computed(&name("points of contacts"), capacity),
@@ -102,13 +108,15 @@ impl Contacts {
     /// Were there more than there is room for? Then the last gap is no number.
     #[inline(always)]
     pub fn are_too_many<L: Lane>(&self, world: &World<'_, L>, pairs: &Pairs<'_, L>) -> bool {
-        pairs.count == self.capacity && world.values(self.gap).get(self.capacity - 1).value_in(0).is_nan()
+        let full = pairs.count > 0 && pairs.count == self.capacity;
+        full && world.values(self.gap).get(pairs.count - 1).value_in(0).is_nan()
     }
 
     /// No pairs yet.
     #[inline(always)]
     pub fn no_pairs<'a, L: Lane>(&self, world: &World<'a, L>) -> Pairs<'a, L> {
-        Pairs { first: world.values(self.first), second: world.values(self.second), count: 0 }
+        let (first, second) = (world.values(self.first), world.values(self.second));
+        Pairs { first, second, nothing: self.shapes, count: 0 }
     }
 }
 
@@ -117,6 +125,8 @@ impl Contacts {
 pub(crate) struct Pairs<'a, L: Lane> {
     first: View<'a, f64, L>,
     second: View<'a, f64, L>,
+    /// How many shapes there are, which is the number of nothing: larger ones are joints.
+    nothing: usize,
     /// How many are used.
     pub count: usize,
 }
@@ -131,6 +141,12 @@ impl<L: Lane> Pairs<'_, L> {
         self.count += 1;
     }
 
+    /// One more place with a joint in some worlds.
+    #[inline(always)]
+    pub fn push_joint(&mut self, row: usize, there: L::Mask) {
+        self.push([self.nothing, self.nothing + 1 + row], there);
+    }
+
     /// Nothing more.
     #[inline(always)]
     pub fn end(&self, capacity: usize) {
@@ -140,7 +156,20 @@ impl<L: Lane> Pairs<'_, L> {
         }
     }
 
-    /// The shapes of a place.
+    /// The joint of a place, if it is one's.
+    #[inline(always)]
+    pub fn joint(&self, place: usize) -> Option<usize> {
+        let [_, second] = self.shapes(place);
+        if second > self.nothing { Some(second - self.nothing - 1) } else { None }
+    }
+
+    /// The number of nothing, after those of all shapes: larger ones are joints.
+    #[inline(always)]
+    pub fn nothing(&self) -> usize {
+        self.nothing
+    }
+
+    /// The shapes of a place; of a joint, nothing and its number.
     #[inline(always)]
     pub fn shapes(&self, place: usize) -> [usize; 2] {
         let number = self.first.get(place).value_in(0);

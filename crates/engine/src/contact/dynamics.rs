@@ -13,13 +13,16 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
 
-use super::alone::Alone;
+use super::alone;
+use super::bodies::{self, Pending};
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
 use super::islands::{Islands, Room, Trees};
+use super::joints::{Held, JointRows};
 use super::pattern::Pattern;
 use super::rows::{self, OnSide, SIGNS, Side, Sides};
 use super::solver::Solver;
+use crate::articulated::bodies::Moving;
 use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
 use crate::articulated::kinematics::{origin, zero};
 use crate::articulated::push::Pushes;
@@ -31,6 +34,8 @@ pub(crate) struct Part {
     pub inputs: Inputs,
     pub tau: Buffer<f64>,
     pub pushes: Option<Pushes>,
+    /// Degrees of freedom that impulses hold.
+    pub held: Vec<Held>,
 }
 
 /// How contact is solved for.
@@ -45,15 +50,20 @@ pub(crate) struct Settings {
     pub dense: Option<usize>,
 }
 
+/// What the residual is where there is no room for contacts: none is negative, so that a step knows why it has no numbers.
+pub(crate) const NO_ROOM: f64 = f64::NEG_INFINITY;
+
 /// Shapes that are deep in each other come apart no faster than that [m/s].
 const FASTEST_CORRECTION: f64 = 1.0;
 
 /// Accelerations of robots that touch.
 pub(crate) struct ContactDynamics {
     pub(super) parts: Vec<Part>,
+    /// Bodies of robots, which have placed them.
+    bodies: Vec<Moving>,
     /// Where the memory of each robot begins, and where that of contacts does.
     pub(super) starts: Vec<usize>,
-    /// Of shapes: what they are fixed to.
+    /// Of shapes, then of nothing and of joints: what they are fixed to.
     pub(super) shapes: Vec<OnSide>,
     /// Of every node: the root that it hangs from.
     pub(super) roots: Vec<Vec<usize>>,
@@ -62,6 +72,7 @@ pub(crate) struct ContactDynamics {
     /// robots, because there the order of sums must not depend on the contacts of other worlds.
     pub(super) columns: Trees,
     pub(super) contacts: Contacts,
+    pub(super) joints: Arc<JointRows>,
     pub(super) room: Room,
     pub(super) settings: Settings,
     pub(super) out: Outcome,
@@ -94,24 +105,47 @@ pub(crate) fn frame<R: Real>(n: Vec3<R>) -> Mat3<R> {
     mat3(n, t, vec3(b, sign + n.y * n.y * a, -n.y))
 }
 
-impl ContactDynamics {
-    /// Adds it to a program.
-    pub fn add(
+/// The memory of robots and of their contacts, which those who place bodies share.
+pub(crate) struct Shared {
+    pub memory: Memory,
+    /// Where the memory of each robot begins, and where that of contacts does.
+    pub starts: Vec<usize>,
+    /// The most degrees of freedom on a way.
+    way: usize,
+}
+
+impl Shared {
+    /// For robots and at most `capacity` contacts, of shapes and joints with these sides.
+    pub fn new(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
-        parts: Vec<Part>,
-        shapes: Vec<OnSide>,
-        contacts: Contacts,
-        settings: Settings,
-    ) -> Outcome {
+        parts: &[Part],
+        shapes: &[OnSide],
+        capacity: usize,
+    ) -> Shared {
         let mut starts = vec![0];
-        for part in &parts {
-            starts.push(starts[starts.len() - 1] + Kept::<f64>::numbers(&part.tree, false));
+        for part in parts {
+            starts.push(starts[starts.len() - 1] + bodies::numbers(&part.tree));
         }
         let sides = shapes.iter().filter_map(|shape| shape.side);
         let way = sides.map(|side| parts[side.robot].tree.way(side.node).len()).max().unwrap_or(0);
-        let found = Found::<f64>::numbers(contacts.capacity, way);
+        let found = Found::<f64>::numbers(capacity, way);
         let memory = p.memory(&name("contact, kept"), starts[parts.len()] + found);
+        Shared { memory, starts, way }
+    }
+}
+
+impl ContactDynamics {
+    /// Adds it to a program, after the robots have been placed in the shared memory.
+    pub fn add(
+        p: &mut Builder,
+        name: &dyn Fn(&str) -> String,
+        (parts, bodies): (Vec<Part>, Vec<Moving>),
+        shapes: Vec<OnSide>,
+        (contacts, joints): (Contacts, Arc<JointRows>),
+        settings: Settings,
+        Shared { memory, starts, way }: Shared,
+    ) -> Outcome {
         let of = |(r, part): (usize, &Part)| {
             p.computed(&name(&format!("acceleration of robot {r}")), part.tree.velocities())
         };
@@ -125,24 +159,28 @@ impl ContactDynamics {
         let roots: Vec<Vec<usize>> = parts.iter().map(roots).collect();
         let trees = Trees::new(&roots);
         let columns = if settings.dense.is_some() { Trees::new(&roots) } else { Trees::of_robots(&roots) };
+        let mut held = vec![0; trees.count];
+        for side in shapes[contacts.shapes..].iter().filter_map(|joint| joint.side) {
+            held[trees.tree(side) as usize] += 1;
+        }
+        let room = Room::new(contacts.capacity, &held, settings.dense);
         let operation = ContactDynamics {
             parts,
+            bodies,
             starts,
             shapes,
             roots,
             trees,
             columns,
             contacts,
-            room: Room::new(contacts.capacity, settings.dense),
+            joints,
+            room,
             settings,
             out: out.clone(),
             way,
             memory,
         };
-        match settings.dense {
-            Some(_) => p.operation(Alone(operation)),
-            None => p.operation(operation),
-        }
+        alone::add(p, operation, settings.dense.is_some());
         out
     }
 
@@ -150,6 +188,16 @@ impl ContactDynamics {
     #[inline(always)]
     pub(super) fn kept<'a, L: Lane>(&self, robot: usize, memory: &'a mut [L]) -> Kept<'a, L> {
         Kept::carve_branches(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
+    }
+
+    /// The same with what is left to the end of the pullback.
+    #[inline(always)]
+    pub(super) fn pending<'a, L: Lane>(
+        &self,
+        robot: usize,
+        memory: &'a mut [L],
+    ) -> (Kept<'a, L>, Pending<'a, L>) {
+        bodies::memory(&self.parts[robot].tree, &mut memory[self.starts[robot]..])
     }
 
     /// The way and the rows of a side.
@@ -187,6 +235,19 @@ impl ContactDynamics {
         Islands::find(&self.trees, &self.shapes, &self.room, pairs, scratch)
     }
 
+    /// The degree of freedom of contact `k`, if it is a joint.
+    #[inline(always)]
+    pub(super) fn held(&self, islands: &Islands<'_>, k: usize) -> Option<usize> {
+        let joint = islands.joint(k)?;
+        Some(self.joints.dof(joint))
+    }
+
+    /// Of a joint: its velocity without an impulse, and the least and the greatest that it may have.
+    #[inline(always)]
+    fn held_velocities<L: Lane>(&self, rate: L, gaps: Vec3<L>) -> Vec3<L> {
+        vec3(rate, -self.closes(gaps.x).0, self.closes(gaps.y).0)
+    }
+
     /// Frames, arms, rows and free velocities of all contacts.
     #[inline(always)]
     fn find<L: Lane>(
@@ -214,6 +275,12 @@ impl ContactDynamics {
             for i in 0..touches {
                 let (k, s) = islands.touch(r, i);
                 let Some(side) = self.sides(islands, k)[s] else { continue };
+                if let Some(dof) = self.held(islands, k) {
+                    let way = part.tree.way(side.node);
+                    rows::fill_held(&part.tree, l, way, dof, &mut found.y[s][k * self.way..]);
+                    found.free[k] = self.held_velocities(rates[dof], points.get(islands.place(k)));
+                    continue;
+                }
                 let root = self.roots[r][side.node];
                 let from = origin(&part.tree.nodes[root], x.placements.get(root), &x.q);
                 let arm = points.get(islands.place(k)) - from;
@@ -336,6 +403,8 @@ impl Operation for ContactDynamics {
     }
     fn reads(&self) -> Vec<BufferUse> {
         let mut reads = self.contacts.uses();
+        // The pullback ends where bodies were placed, also if none of them touches.
+        reads.extend(self.bodies.iter().map(|bodies| BufferUse::from(bodies.poses)));
         for part in &self.parts {
             reads.extend(part.inputs.reads());
             reads.push(part.tau.into());
@@ -429,14 +498,18 @@ impl Operation for ContactDynamics {
 }
 
 impl ContactDynamics {
-    /// No numbers, and a residual without an end: that is how a step knows why.
+    /// No numbers, and the residual [`NO_ROOM`].
     #[inline(always)]
     fn no_room<L: Lane>(&self, world: &World<'_, L>) {
-        world.values(self.out.residual).set(0, L::from_f64(f64::INFINITY));
+        let none = L::from_f64(f64::NAN);
+        world.values(self.out.residual).set(0, L::from_f64(NO_ROOM));
+        for c in 0..self.contacts.capacity {
+            world.values(self.out.impulses).set(c, vec3(none, none, none));
+        }
         for (r, part) in self.parts.iter().enumerate() {
             let out = world.values(self.out.accelerations[r]);
             for dof in &part.tree.dofs {
-                out.set(dof.v as usize, L::from_f64(f64::NAN));
+                out.set(dof.v as usize, none);
             }
         }
     }

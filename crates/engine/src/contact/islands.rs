@@ -14,6 +14,8 @@ pub(crate) struct Islands<'a> {
     /// The place of each contact among the program's contacts, and its two shapes.
     order: &'a mut [u32],
     shapes: &'a mut [u32],
+    /// The number of nothing: larger ones are joints (`contacts.rs`).
+    nothing: usize,
     /// Where islands begin, and where the last one ends.
     starts: &'a mut [u32],
     count: usize,
@@ -36,6 +38,7 @@ pub(crate) struct Islands<'a> {
 /// How much room there is for contacts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
+    /// Joints included.
     pub contacts: usize,
     /// Blocks of a matrix of all contacts.
     pub blocks: usize,
@@ -43,20 +46,21 @@ pub(crate) struct Room {
     pub dense: usize,
 }
 
-/// How many blocks of a sparse matrix a contact may have, all contacts together: the mean. A box on a box has four contacts,
-/// and feels those of some boxes around both.
+/// How many blocks of a sparse matrix a contact may have, all contacts together: the mean, besides joints. A box on a box has
+/// four contacts, and feels those of some boxes around both.
 const BLOCKS_OF_A_CONTACT: usize = 64;
 
 impl Room {
-    /// For so many contacts, in islands that are dense up to a size; without one, all are.
-    pub fn new(contacts: usize, dense: Option<usize>) -> Room {
-        match dense {
-            None => Room { contacts, blocks: contacts * contacts, dense: usize::MAX },
-            Some(dense) => {
-                let each = BLOCKS_OF_A_CONTACT.max(dense).min(contacts);
-                Room { contacts, blocks: contacts * each, dense }
-            }
-        }
+    /// For so many contacts, of which each tree may have so many joints, in islands that are dense up to a size; without one,
+    /// all are.
+    pub fn new(contacts: usize, joints: &[usize], dense: Option<usize>) -> Room {
+        let all = contacts * contacts;
+        let Some(dense) = dense else { return Room { contacts, blocks: all, dense: usize::MAX } };
+        // Joints feel all that touches their tree, which feels them.
+        let among = joints.iter().map(|joints| joints * joints).sum::<usize>();
+        let each = BLOCKS_OF_A_CONTACT.max(dense) + 2 * joints.iter().max().unwrap_or(&0);
+        let blocks = contacts.saturating_mul(each).saturating_add(among).min(all);
+        Room { contacts, blocks, dense }
     }
 
     /// May there be sparse islands?
@@ -174,6 +178,7 @@ impl<'a> Islands<'a> {
         let mut islands = Islands {
             order: carve_indices(memory, n),
             shapes: carve_indices(memory, 2 * n),
+            nothing: pairs.nothing(),
             starts: carve_indices(memory, n + 1),
             count: 0,
             robots: carve_indices(memory, robots + 1),
@@ -419,6 +424,19 @@ impl<'a> Islands<'a> {
     #[inline(always)]
     pub fn softness(&self, k: usize, sides: &[OnSide]) -> f64 {
         sides[self.shapes[2 * k] as usize].softness + sides[self.shapes[2 * k + 1] as usize].softness
+    }
+
+    /// The joint that contact `k` is, if it is one.
+    #[inline(always)]
+    pub fn joint(&self, k: usize) -> Option<usize> {
+        let second = self.shapes[2 * k + 1] as usize;
+        if second > self.nothing { Some(second - self.nothing - 1) } else { None }
+    }
+
+    /// Is it a joint?
+    #[inline(always)]
+    pub fn is_joint(&self, k: usize) -> bool {
+        self.joint(k).is_some()
     }
 
     /// How many islands.

@@ -23,8 +23,18 @@ pub(crate) struct One<S> {
 
 /// The cotangents of two shapes.
 pub(crate) struct OneBar<S> {
-    pub poses: [Pose<S>; 2],
-    pub sizes: [[S; MOST_SIZES]; 2],
+    poses: [Pose<S>; 2],
+    sizes: [[S; MOST_SIZES]; 2],
+}
+
+impl<S: Dispatch> OneBar<S> {
+    /// Adds those of one shape to a lane.
+    pub fn add<L: Lane<Element = S>>(&self, which: usize, lane: usize, pose: &mut Pose<L>, sizes: &mut [L]) {
+        let to = numbers_mut::<Pose, L>(pose).iter_mut().zip(numbers::<Pose, S>(&self.poses[which]));
+        for (to, from) in to.chain(sizes.iter_mut().zip(&self.sizes[which])) {
+            to.set_lane(lane, to.lane(lane) + *from);
+        }
+    }
 }
 
 impl<S: Dispatch> One<S> {

@@ -5,24 +5,31 @@
 //! - f = max(0, ke d - kd n·v) along n: it never pulls, and there is nothing above the surface,
 //! - -min(μ f, kf |s|) s/|s| with s = v - (n·v) n: sticking like a damper up to Coulomb's limit.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
-use super::alone::Alone;
+use super::alone;
 use super::contacts::Contacts;
 use super::meetings::Near;
 use super::place::At;
-use super::touchable::{Given, Mixed, Pinned, Surface, Touchable};
-use crate::articulated::bodies::Moving;
+use super::pushed::{Before, On, Pushed};
+use super::touchable::{Given, Mixed, Surface, Touchable};
 use crate::articulated::kinematics::zero;
 use crate::articulated::push::Pushes;
 
 /// The force on the second shape [N].
 #[kernel]
-fn penalty<R: Real>(gap: R, normal: Vec3<R>, velocity: Vec3<R>, ke: R, kd: R, kf: R, mu: R) -> Vec3<R> {
+pub(super) fn penalty<R: Real>(
+    gap: R,
+    normal: Vec3<R>,
+    velocity: Vec3<R>,
+    ke: R,
+    kd: R,
+    kf: R,
+    mu: R,
+) -> Vec3<R> {
     let mut force = vec3(0.0, 0.0, 0.0);
     if gap < 0.0 {
         let along = dot(normal, velocity);
@@ -39,32 +46,6 @@ fn penalty<R: Real>(gap: R, normal: Vec3<R>, velocity: Vec3<R>, ke: R, kd: R, kf
     force
 }
 
-/// (force, torque at x) of a force at a point
-#[kernel]
-fn at_origin<R: Real>(force: Vec3<R>, point: Vec3<R>, x: Vec3<R>) -> (Vec3<R>, Vec3<R>) {
-    (force, cross(point - x, force))
-}
-
-/// What contacts do to the bodies of one robot, besides what pushes them already.
-struct Pushed {
-    bodies: Moving,
-    /// What pushes them already, and at which places.
-    before: Option<(Pushes, Vec<usize>)>,
-    force: Buffer<Vec3>,
-    torque: Buffer<Vec3>,
-    len: usize,
-}
-
-/// A body that a shape is fixed to.
-#[derive(Clone, Copy)]
-struct On {
-    /// Among those with bodies that are pushed.
-    robot: usize,
-    body: usize,
-    /// Its place among the bodies of the robot that are pushed.
-    place: usize,
-}
-
 /// Forces of all contacts, as pushes on bodies.
 pub(crate) struct Penalty {
     contacts: Contacts,
@@ -72,60 +53,25 @@ pub(crate) struct Penalty {
     /// Of shapes: what they push, unless it stands still.
     shapes: Vec<Option<On>>,
     surfaces: Vec<Surface<At>>,
-    robots: Vec<Pushed>,
+    pushed: Pushed,
 }
 
 /// By which sign the force on the second shape acts on the shapes.
 const SIGNS: [f64; 2] = [-1.0, 1.0];
 
 impl Penalty {
-    /// Adds it to a program; for each robot, what pushes its bodies now. `robots` says of each body whose node it moves with,
-    /// and what pushes it already.
+    /// Adds it to a program; for each robot, what pushes its bodies now.
     pub fn add(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         (model, given, contacts): (&Arc<Touchable>, Given, Contacts),
-        in_node: &[Buffer<Pose>],
-        robots: Vec<(Vec<Option<usize>>, Option<Pushes>)>,
+        robots: Vec<Before>,
     ) -> Vec<Option<Pushes>> {
-        let body = |shape: usize| match model.shapes[shape].on {
-            Pinned::World | Pinned::Ground(_) => None,
-            Pinned::Body(robot, body) => Some((robot, body)),
-        };
-        let touched: HashSet<(usize, usize)> = (0..model.shapes.len()).filter_map(body).collect();
-        let mut places = HashMap::new();
-        let (mut pushed, mut out) = (Vec::new(), Vec::new());
-        for (r, (nodes, before)) in robots.into_iter().enumerate() {
-            let known: HashSet<usize> =
-                before.iter().flat_map(|before| &before.on).map(|(b, _)| *b).collect();
-            let moves = |(b, node): (usize, &Option<usize>)| {
-                node.filter(|_| touched.contains(&(r, b)) || known.contains(&b)).map(|node| (b, node))
-            };
-            let on: Vec<(usize, usize)> = nodes.iter().enumerate().filter_map(moves).collect();
-            if on.is_empty() {
-                out.push(None);
-                continue;
-            }
-            for (place, &(body, _)) in on.iter().enumerate() {
-                places.insert((r, body), On { robot: pushed.len(), body, place });
-            }
-            let force = p.computed(&name(&format!("push on robot {r}")), on.len());
-            let torque = p.computed(&name(&format!("push torque on robot {r}")), on.len());
-            let before = before.map(|before| {
-                let at = before.on.iter().map(|(b, _)| places[&(r, *b)].place).collect();
-                (before, at)
-            });
-            pushed.push(Pushed { bodies: given.bodies[r], before, force, torque, len: on.len() });
-            out.push(Some(Pushes { on, force, torque, in_node: in_node[r] }));
-        }
-        let side = |shape: usize| body(shape).and_then(|at| places.get(&at).copied());
-        let shapes = (0..model.shapes.len()).map(side).collect();
+        let (pushed, out) = Pushed::new(p, name, model.shapes.iter().map(|shape| &shape.on), robots);
+        let shapes = model.shapes.iter().map(|shape| pushed.on(&shape.on)).collect();
         let (alone, model) = (model.alone, model.clone());
-        let penalty = Penalty { contacts, model, shapes, surfaces: given.surfaces, robots: pushed };
-        match alone {
-            true => p.operation(Alone(penalty)),
-            false => p.operation(penalty),
-        }
+        let penalty = Penalty { contacts, model, shapes, surfaces: given.surfaces, pushed };
+        alone::add(p, penalty, alone);
         out
     }
 
@@ -142,43 +88,21 @@ impl Operation for Penalty {
         "penalty contact".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        let mut reads = self.contacts.uses();
-        for robot in &self.robots {
-            reads.push(robot.bodies.poses.into());
-            if let Some((before, _)) = &robot.before {
-                reads.extend([BufferUse::from(before.force), before.torque.into()]);
-            }
-        }
         let springs = self.surfaces.iter().flat_map(|surface| &surface.springs).flat_map(Mixed::parts);
-        super::once(reads.into_iter().chain(springs.filter_map(At::reads)))
+        let reads = self.contacts.uses().into_iter().chain(self.pushed.reads());
+        super::once(reads.chain(springs.filter_map(At::reads)))
     }
     fn writes(&self) -> Vec<BufferUse> {
-        self.robots.iter().flat_map(|robot| [BufferUse::from(robot.force), robot.torque.into()]).collect()
+        self.pushed.writes().collect()
     }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
-        for robot in &self.robots {
-            let (forces, torques) = (world.values(robot.force), world.values(robot.torque));
-            for i in 0..robot.len {
-                forces.set(i, zero());
-                torques.set(i, zero());
-            }
-            let Some((before, places)) = &robot.before else { continue };
-            for (k, &i) in places.iter().enumerate() {
-                forces.set(i, world.values(before.force).get(k));
-                torques.set(i, world.values(before.torque).get(k));
-            }
-        }
+        self.pushed.start(world);
         let (pairs, at) = (self.contacts.pairs(world), self.contacts.values(world));
         if self.contacts.are_too_many(world, &pairs) {
-            // No numbers: that is how a step knows.
-            for robot in &self.robots {
-                world
-                    .values(robot.force)
-                    .set(0, vec3(L::from_f64(f64::NAN), L::from_f64(0.0), L::from_f64(0.0)));
-            }
-            return;
+            // That is how a step knows.
+            return self.pushed.no_numbers(world);
         }
         for c in 0..pairs.count {
             let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
@@ -186,25 +110,15 @@ impl Operation for Penalty {
             let on_second =
                 penalty(at.gap.get(c), at.normal.get(c), at.velocity.get(c), ke, kd, kf, at.mu.get(c));
             for (shape, sign) in near.shapes.iter().zip(SIGNS) {
-                let Some(On { robot, body, place }) = self.shapes[*shape] else { continue };
-                let robot = &self.robots[robot];
-                let x = world.values(robot.bodies.poses).get(body).position;
-                let (force, torque) = at_origin(on_second * L::from_f64(sign), at.point.get(c), x);
-                world.values(robot.force).add(place, force);
-                world.values(robot.torque).add(place, torque);
+                let Some(on) = self.shapes[*shape] else { continue };
+                self.pushed.push(world, on, on_second * L::from_f64(sign), at.point.get(c));
             }
         }
     }
 
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
-        for robot in &self.robots {
-            let Some((before, places)) = &robot.before else { continue };
-            for (k, &i) in places.iter().enumerate() {
-                world.bars(before.force).add(k, world.bars(robot.force).get(i));
-                world.bars(before.torque).add(k, world.bars(robot.torque).get(i));
-            }
-        }
+        self.pushed.pull_start(world);
         let pairs = self.contacts.pairs(world);
         let (at, bars) = (self.contacts.values(world), self.contacts.bars(world));
         for c in 0..pairs.count {
@@ -215,17 +129,11 @@ impl Operation for Penalty {
             let on_second = penalty(gap, normal, velocity, ke, kd, kf, mu);
             let mut on_second_bar: Vec3<L> = zero();
             for (shape, sign) in near.shapes.iter().zip(SIGNS) {
-                let Some(On { robot, body, place }) = self.shapes[*shape] else { continue };
-                let (robot, sign) = (&self.robots[robot], L::from_f64(sign));
-                let x = world.values(robot.bodies.poses).get(body).position;
-                let bar = (world.bars(robot.force).get(place), world.bars(robot.torque).get(place));
-                let (force_bar, point_bar, x_bar) =
-                    at_origin::pullback(on_second * sign, at.point.get(c), x, bar);
+                let (Some(on), sign) = (self.shapes[*shape], L::from_f64(sign)) else { continue };
+                let (force_bar, point_bar) =
+                    self.pushed.pull_push(world, on, on_second * sign, at.point.get(c));
                 on_second_bar = on_second_bar + force_bar * sign;
                 bars.point.add(c, point_bar);
-                let mut pose_bar: Pose<L> = zero();
-                pose_bar.position = x_bar;
-                world.bars(robot.bodies.poses).add(body, pose_bar);
             }
             let (gap_bar, normal_bar, velocity_bar, ke_bar, kd_bar, kf_bar, mu_bar) =
                 penalty::pullback(gap, normal, velocity, ke, kd, kf, mu, on_second_bar);

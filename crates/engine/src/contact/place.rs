@@ -5,6 +5,7 @@ use pullback_kernel::program::{BufferUse, Lane, World};
 
 use crate::error::Error;
 use crate::force::Inputs;
+use crate::names::Layout;
 
 /// A number among the params, by the key of its block; or a constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,19 @@ impl Place {
             Place::Component(key, i, c) => At::Component(inputs.param(key)?, *i, *c),
             Place::Constant(x) => At::Constant(*x),
         })
+    }
+}
+
+impl Place {
+    /// Which of the params it is.
+    pub fn number(&self, params: &Layout) -> Option<usize> {
+        let start =
+            |key: &str| params.ranges().find(|(block, _)| block.key == key).map(|(_, range)| range.start);
+        match self {
+            Place::Scalar(key, i) => Some(start(key)? + i),
+            Place::Component(key, i, c) => Some(start(key)? + 3 * i + c),
+            Place::Constant(_) => None,
+        }
     }
 }
 

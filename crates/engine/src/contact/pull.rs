@@ -14,6 +14,7 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, World, carve};
 
+use super::bodies::Pending;
 use super::contacts::Pairs;
 use super::dynamics::{ContactDynamics, frame};
 use super::equations::{Equations, Found};
@@ -132,22 +133,18 @@ impl ContactDynamics {
         }
         self.pull_bounds(world, islands, &found, &mut bars);
         bars.points.fill(zero());
+        self.pull_held(world, islands, &mut bars);
         let mut first = 0;
         for r in 0..self.parts.len() {
             let half = &mut halves[first..first + self.parts[r].tree.dofs.len()];
             first += half.len();
-            self.collect(islands, r, y, ([bars.w, bars.w], L::from_f64(self.settings.h)), half);
-            let kept = self.kept(r, robots);
-            self.pull_robot(
-                world,
-                (&pairs, islands),
-                r,
-                (&kept, &found),
-                half,
-                left.as_mut(),
-                &mut bars,
-                &mut *scratch,
-            );
+            self.collect(islands, r, y, ([&*bars.w; 2], L::from_f64(self.settings.h)), half);
+            let (kept, mut pending) = self.pending(r, robots);
+            let of = (&kept, &found);
+            self.pull_robot(world, islands, r, of, half, &mut pending, &mut bars);
+            if let Some(left) = &mut left {
+                self.pull_columns(world, (&pairs, islands), r, of, left, &mut bars, &mut *scratch);
+            }
         }
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
         for k in 0..islands.contacts() {
@@ -158,90 +155,116 @@ impl ContactDynamics {
         }
     }
 
-    /// One robot: along λ, of which `half` is L⁻ᵀ M λ, and along what the sweeps left.
+    /// One robot along λ, of which `half` is L⁻ᵀ M λ. Where its bodies were placed, the pullback ends (`bodies.rs`).
     #[inline(always)]
     fn pull_robot<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        r: usize,
+        (kept, found): (&Kept<'_, L>, &Found<'_, L>),
+        half: &mut [L],
+        pending: &mut Pending<'_, L>,
+        contact_bars: &mut ContactBars<'_, L>,
+    ) {
+        let part = &self.parts[r];
+        let (tree, inputs) = (&*part.tree, &part.inputs);
+        let (l, inverse) = kept.branches();
+        factor::solve_down(tree, l, inverse, half);
+        let tau_bar = world.bars(part.tau);
+        for (i, dof) in tree.dofs.iter().enumerate() {
+            tau_bar.add(dof.v as usize, half[i]);
+            pending.w[i] = -half[i];
+        }
+        self.rates(part, &world.values(inputs.v), kept.acceleration, pending.rates);
+        let mut pushed = None;
+        if let Some(pushes) = &part.pushes {
+            pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
+        }
+        let weights = (&*found.impulses, [&*contact_bars.w; 2]);
+        let (rates, sums) = (&*pending.rates, &mut pending.sums);
+        let moved = (rates, &mut *pending.motions, &mut *pending.forces);
+        let onto = (&mut *contact_bars.frames, &mut *contact_bars.points);
+        let mut touching = self.touching(islands, r, (kept, found), pushed, weights, moved, onto);
+        let along = (&*pending.w, &*kept.acceleration);
+        let (k, inertias) = (&kept.kinematics, &*kept.inertias);
+        let bars = inputs.bars(world);
+        rnea_pullback::begin(tree, k, inertias, along, &mut touching, sums, &bars);
+        for i in 0..islands.touches(r) {
+            let (k, _) = islands.touch(r, i);
+            if let Some(dof) = self.held(islands, k) {
+                bars.v.add(tree.dofs[dof].v as usize, contact_bars.w[k].x);
+            }
+        }
+    }
+
+    /// Contacts of a robot as forces p / h, of impulses, and as cotangents ζ of relative velocities, of rates.
+    #[inline(always)]
+    fn touching<'a, L: Lane>(
+        &'a self,
+        islands: &'a Islands<'a>,
+        robot: usize,
+        (kept, found): (&Kept<'_, L>, &'a Found<'_, L>),
+        pushed: Option<Pushed<'a, L>>,
+        (impulses, w_bars): (&'a [Vec3<L>], [&'a [Vec3<L>]; 2]),
+        (rates, motions, forces): (&'a [L], &'a mut [Motion<L>], &'a mut [Force<L>]),
+        (frame_bars, point_bars): (&'a mut [Mat3<L>], &'a mut [Vec3<L>]),
+    ) -> Touching<'a, L> {
+        spread(&self.parts[robot].tree, kept.kinematics.axes, rates, motions);
+        Touching {
+            pushed,
+            robot,
+            sides: &self.shapes,
+            islands,
+            per_step: L::from_f64(1.0 / self.settings.h),
+            frames: found.frames,
+            arms: [&*found.arms[0], &*found.arms[1]],
+            impulses,
+            w_bars,
+            rates,
+            motions,
+            forces,
+            frame_bars,
+            point_bars,
+        }
+    }
+
+    /// One robot along what the sweeps left: column after column, and last what their ID is with no acceleration.
+    #[inline(always)]
+    fn pull_columns<L: Lane>(
         &self,
         world: &World<'_, L>,
         at: (&Pairs<'_, L>, &Islands<'_>),
         r: usize,
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
-        half: &mut [L],
-        mut left: Option<&mut Left<'_, L>>,
+        left: &mut Left<'_, L>,
         contact_bars: &mut ContactBars<'_, L>,
         mut scratch: &mut [L],
     ) {
         let (part, islands) = (&self.parts[r], at.1);
         let (tree, inputs) = (&*part.tree, &part.inputs);
-        let (l, inverse) = kept.branches();
-        factor::solve_down(tree, l, inverse, half);
-        let tau_bar = world.bars(part.tau);
-        for (w, dof) in half.iter_mut().zip(&tree.dofs) {
-            tau_bar.add(dof.v as usize, *w);
-            *w = -*w;
-        }
         let scratch = &mut scratch;
-        let v_next = carve::<f64, L>(scratch, tree.dofs.len());
         let motions = carve::<Motion, L>(scratch, tree.nodes.len());
         let forces = carve::<Force, L>(scratch, tree.nodes.len());
         let mut sums = rnea_pullback::Sums::carve(tree, scratch);
         let (x, bars) = (inputs.configuration(world), inputs.bars(world));
-        self.rates(part, &x.v, kept.acceleration, v_next);
         let start = against_gravity(world.values(inputs.gravity).get(0));
-        let columns = 3 * left.as_ref().map_or(0, |left| left.lists.longest(self.columns.of_robot(r)));
-        // λ first; then the columns, and last what their ID is with no acceleration.
-        for job in 0..1 + columns + usize::from(columns > 0) {
-            let mut pushed = None;
-            let (w, a, rates): (&[L], &[L], &[L]);
-            let (impulses, w_bars): (&[Vec3<L>], [&[Vec3<L>]; 2]);
-            match left.as_deref_mut() {
-                Some(left) if job > 0 => {
-                    let last = job == columns + 1;
-                    self.column(at, (r, job - 1), (kept, found), left, last);
-                    (w, a, rates) = (&*left.z, &*left.u, &*left.u);
-                    (impulses, w_bars) = (&*left.none, [&*left.unit[0], &*left.unit[1]]);
-                }
-                _ => {
-                    if let Some(pushes) = &part.pushes {
-                        pushed = Some(Pushed { values: pushes.values(world), bars: pushes.bars(world) });
-                    }
-                    (w, a, rates) = (&*half, &*kept.acceleration, &*v_next);
-                    (impulses, w_bars) = (&*found.impulses, [&*contact_bars.w; 2]);
-                }
-            }
-            spread(tree, kept.kinematics.axes, rates, motions);
-            let mut touching = Touching {
-                pushed,
-                robot: r,
-                sides: &self.shapes,
-                islands,
-                per_step: L::from_f64(1.0 / self.settings.h),
-                frames: found.frames,
-                arms: [&*found.arms[0], &*found.arms[1]],
-                impulses,
-                w_bars,
-                rates,
-                motions,
-                forces: &mut *forces,
-                frame_bars: &mut *contact_bars.frames,
-                point_bars: &mut *contact_bars.points,
-            };
-            let (k, inertias) = (&kept.kinematics, &*kept.inertias);
-            rnea_pullback::pull(tree, &x, k, inertias, start, (w, a), &mut touching, &mut sums, &bars);
-            if job > 0 {
+        let columns = 3 * left.lists.longest(self.columns.of_robot(r));
+        for job in 0..columns + usize::from(columns > 0) {
+            if !self.column(at, (r, job), (kept, found), left, job == columns) {
                 continue;
             }
-            for (node, force) in tree.nodes.iter().zip(&*forces) {
-                let d = node.dof as usize;
-                for i in d..d + node.kind.velocities() {
-                    let scale = L::from_f64(tree.dofs[i].scale);
-                    bars.v.add(tree.dofs[i].v as usize, power(kept.kinematics.axes[i], *force) * scale);
-                }
-            }
+            let weights = (&*left.none, [&*left.unit[0], &*left.unit[1]]);
+            let moved = (&*left.u, &mut *motions, &mut *forces);
+            let onto = (&mut *contact_bars.frames, &mut *contact_bars.points);
+            let mut touching = self.touching(islands, r, (kept, found), None, weights, moved, onto);
+            let (k, inertias, along) = (&kept.kinematics, &*kept.inertias, (&*left.z, &*left.u));
+            rnea_pullback::pull(tree, &x, k, inertias, start, along, &mut touching, &mut sums, &bars);
         }
     }
 
-    /// Sets -z, u and the units of column `job` of each list of a robot, or at last the sum of all z.
+    /// Sets -z, u and the units of column `job` of each list of a robot, or at last the sum of all z; false if there is nothing
+    /// to do.
     #[inline(always)]
     fn column<L: Lane>(
         &self,
@@ -250,7 +273,7 @@ impl ContactDynamics {
         (kept, found): (&Kept<'_, L>, &Found<'_, L>),
         left: &mut Left<'_, L>,
         last: bool,
-    ) {
+    ) -> bool {
         let zero = L::from_f64(0.0);
         let none = vec3(zero, zero, zero);
         let dofs = self.parts[r].tree.dofs.len();
@@ -260,7 +283,7 @@ impl ContactDynamics {
         left.u[..dofs].fill(zero);
         if last {
             left.z[..dofs].copy_from_slice(&left.sum[..dofs]);
-            return;
+            return true;
         }
         left.none[..n].fill(none);
         if job == 0 {
@@ -268,8 +291,12 @@ impl ContactDynamics {
         }
         left.column[0][..n].fill(none);
         left.column[1][..n].fill(none);
+        let mut any = false;
         for list in self.columns.of_robot(r) {
-            self.column_of(list, (pairs, islands), (r, job), left);
+            any |= self.column_of(list, (pairs, islands), (r, job), left);
+        }
+        if !any {
+            return false;
         }
         let (y, one) = ([&*found.y[0], &*found.y[1]], L::from_f64(1.0));
         let (unit, column) = ([&*left.unit[0], &*left.unit[1]], [&*left.column[0], &*left.column[1]]);
@@ -286,9 +313,11 @@ impl ContactDynamics {
             left.sum[i] = left.sum[i] + left.z[i];
             left.z[i] = -left.z[i];
         }
+        true
     }
 
-    /// Column `job` of one list: a direction of one of its contacts, and how the others of the list feel it.
+    /// Column `job` of one list: a direction of one of its contacts, and how the others of the list feel it; false if there is
+    /// none.
     #[inline(always)]
     fn column_of<L: Lane>(
         &self,
@@ -296,12 +325,16 @@ impl ContactDynamics {
         (pairs, islands): (&Pairs<'_, L>, &Islands<'_>),
         (r, job): (usize, usize),
         left: &mut Left<'_, L>,
-    ) {
+    ) -> bool {
         let contacts = left.lists.of(list);
         if job / 3 >= contacts.len() {
-            return;
+            return false;
         }
         let k = contacts[job / 3] as usize;
+        // A joint has one row.
+        if islands.is_joint(k) && job % 3 > 0 {
+            return false;
+        }
         let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
         let axis = [vec3(one, zero, zero), vec3(zero, one, zero), vec3(zero, zero, one)][job % 3];
         let island = islands.around(k);
@@ -330,6 +363,7 @@ impl ContactDynamics {
                 }
             }
         }
+        true
     }
 
     /// What changes of the impulses are worth: p_bar + J M⁻¹ a_bar / h; `halves` becomes L⁻ᵀ a_bar.
@@ -488,6 +522,26 @@ impl ContactDynamics {
             bars.restitution.add(c, pulled.restitution);
             bars.velocity.add(c, normal * pulled.approach);
             frame_bar.x = frame_bar.x + velocity * pulled.approach;
+        }
+    }
+
+    /// The cotangents of how far joints are from the ends of their ranges: the velocities that they may have count from those.
+    #[inline(always)]
+    fn pull_held<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        islands: &Islands<'_>,
+        contact_bars: &mut ContactBars<'_, L>,
+    ) {
+        let gaps = world.values(self.contacts.point);
+        let (closing, zero) = (self.settings.stabilisation / self.settings.h, L::from_f64(0.0));
+        for k in 0..islands.contacts() {
+            if !islands.is_joint(k) {
+                continue;
+            }
+            let (gaps, bar) = (gaps.get(islands.place(k)), contact_bars.w[k] * L::from_f64(closing));
+            let ((_, low), (_, high)) = (self.closes(gaps.x), self.closes(gaps.y));
+            contact_bars.points[k] = vec3(L::select(low, zero, -bar.y), L::select(high, zero, bar.z), zero);
         }
     }
 

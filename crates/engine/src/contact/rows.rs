@@ -15,7 +15,7 @@ pub(crate) struct Side {
     pub node: usize,
 }
 
-/// Of a shape: what it moves with, and what it adds to the compliance of its contacts [1/kg].
+/// Of a shape, or of a joint that impulses hold: what it moves with, and what it adds to the compliance of its contacts [1/kg].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnSide {
     pub side: Option<Side>,
@@ -59,6 +59,23 @@ pub(crate) fn fill<L: Lane>(
         w = w + row * rates[i as usize];
         *y = row;
     }
+    climb(tree, l, way, y);
+    w
+}
+
+/// The row of a degree of freedom on the way: its velocity, and nothing along the two other directions.
+#[inline(always)]
+pub(crate) fn fill_held<L: Lane>(tree: &Tree, l: &[L], way: &[u32], dof: usize, y: &mut [Vec3<L>]) {
+    let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
+    for (y, &i) in y.iter_mut().zip(way) {
+        *y = vec3(if i as usize == dof { one } else { zero }, zero, zero);
+    }
+    climb(tree, l, way, y);
+}
+
+/// Jᵀ becomes Y = L⁻ᵀ Jᵀ.
+#[inline(always)]
+fn climb<L: Lane>(tree: &Tree, l: &[L], way: &[u32], y: &mut [Vec3<L>]) {
     for t in (0..way.len()).rev() {
         let start = tree.row(way[t] as usize).start;
         let this = y[t];
@@ -66,7 +83,6 @@ pub(crate) fn fill<L: Lane>(
             *y = *y - this * *entry;
         }
     }
-    w
 }
 
 /// A block of A: Σ y D⁻¹ zᵀ over what two ways share.

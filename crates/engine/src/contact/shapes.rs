@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pullback_geometry::Kind;
+use pullback_geometry::{Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::{self, Geometry, Placement, Triangles};
 use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
+use super::against::{Against, Extent, Face};
 use super::meetings::{Meetings, Meets, Own};
 use super::place::Place;
 use super::solids;
@@ -17,7 +18,7 @@ use crate::error::Error;
 use crate::names::{Block, Group, Quantity};
 
 /// The most contacts at once, unless the scene says: so many, or so many for every tree of bodies.
-const MOST_CONTACTS: usize = 256;
+pub(super) const MOST_CONTACTS: usize = 256;
 const CONTACTS_OF_A_TREE: usize = 12;
 
 /// More pairs of shapes than this are looked for by a tree of boxes: fewer take less time one by one.
@@ -26,6 +27,8 @@ const MOST_PAIRS: usize = 4096;
 /// What a scene says of shapes.
 pub(crate) struct Shapes {
     pub touchable: Touchable,
+    /// What particles touch, if there is anything.
+    pub against: Option<Against>,
     pub params: Vec<Block>,
 }
 
@@ -58,13 +61,23 @@ impl Fields {
     }
 }
 
+/// What a shape or a particle is made of.
+struct Made {
+    material: Option<usize>,
+    mu: Place,
+    /// Whose stiffness it has without a material.
+    springs: &'static str,
+    /// Of what it is fixed to [kg].
+    mass: f64,
+}
+
 /// What is collected from a scene.
 struct Collector<'s> {
     scene: &'s Scene,
     fields: Fields,
     shapes: Vec<Shape>,
-    /// Of each shape: the material, friction of its own, and the mass of what it is fixed to.
-    materials: Vec<(Option<usize>, Place, f64)>,
+    /// What each shape is made of.
+    made: Vec<Made>,
     names: HashSet<String>,
     /// Meshes that have been made, and as what.
     meshes: Vec<(Arc<Triangles>, bool, Kind)>,
@@ -79,7 +92,7 @@ impl Shapes {
             scene,
             fields: Fields::default(),
             shapes: Vec::new(),
-            materials: Vec::new(),
+            made: Vec::new(),
             names: HashSet::new(),
             meshes: Vec::new(),
             terrain: true,
@@ -87,8 +100,8 @@ impl Shapes {
         if let Some(ground) = &scene.ground {
             all.ground(ground);
         }
-        for shape in &scene.shapes {
-            all.shape(shape, None, shape.name.clone(), f64::INFINITY)?;
+        for (s, shape) in scene.shapes.iter().enumerate() {
+            all.shape(shape, (None, s), shape.name.clone(), f64::INFINITY)?;
         }
         all.terrain = false;
         let mut of_robots = Vec::new();
@@ -98,18 +111,32 @@ impl Shapes {
             let mass = description.bodies.iter().map(|body| body.inertial.mass).sum();
             let mut known = Vec::new();
             for (s, shape) in description.shapes.iter().enumerate().filter(|(_, shape)| shape.collides) {
-                let body = shape.body.map(|body| (r, body));
                 let of_body = shape.body.map(|body| description.bodies[body].name.as_str());
                 let own = if shape.name.is_empty() { of_body.unwrap_or("world") } else { &shape.name };
                 let name =
                     if description.loose { own.to_owned() } else { format!("{}.{own}", description.name) };
-                if all.shape(shape, body, name, mass)? {
+                if all.shape(shape, (Some(r), s), name, mass)? {
                     known.push(s);
                 }
             }
             of_robots.push((first, known));
         }
         Ok(all.finish(robots, &of_robots, margin))
+    }
+
+    /// Nothing can touch.
+    pub fn none(margin: f64) -> Shapes {
+        let touchable = Touchable {
+            shapes: Vec::new(),
+            meetings: Meetings::new(Vec::new(), Vec::new(), &[], 0),
+            meet: false,
+            pairs: Some(Vec::new()),
+            surfaces: Vec::new(),
+            margin,
+            capacity: 0,
+            alone: false,
+        };
+        Shapes { touchable, against: None, params: Vec::new() }
     }
 }
 
@@ -118,8 +145,10 @@ impl Collector<'_> {
         let position = vec3(0.0, 0.0, ground.height);
         let placement = Pose { rotation: identity(), position };
         let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
-        self.shapes.push(Shape { on, placement, kind: Kind::Plane, sizes: Vec::new() });
-        self.materials.push((ground.material, Place::Scalar("ground.mu".into(), 0), f64::INFINITY));
+        let written = (None, 0);
+        self.shapes.push(Shape { on, written, placement, kind: Kind::Plane, sizes: Vec::new() });
+        let mu = Place::Scalar("ground.mu".into(), 0);
+        self.made.push(Made { material: ground.material, mu, springs: "ground", mass: f64::INFINITY });
         self.names.insert("ground".into());
     }
 
@@ -138,24 +167,26 @@ impl Collector<'_> {
     fn shape(
         &mut self,
         shape: &robot::Shape,
-        body: Option<(usize, usize)>,
+        written: (Option<usize>, usize),
         name: String,
         mass: f64,
     ) -> Result<bool, Error> {
         let name = self.name(name);
         let Some((kind, sizes)) = self.kind(&shape.geometry, &name)? else { return Ok(false) };
         let placement = pose(&shape.placement) * solids::middle(&shape.geometry);
-        let on = body.map_or(Pinned::World, |(robot, body)| Pinned::Body(robot, body));
+        let on = match (written.0, shape.body) {
+            (Some(robot), Some(body)) => Pinned::Body(robot, body),
+            (None, _) | (_, None) => Pinned::World,
+        };
         let mu = match (shape.friction, shape.material) {
             (Some([mu, ..]), _) => {
                 let quantity = Quantity::new("1", "coefficient of friction").at_least(0.0);
                 self.fields.add(&name, "mu", &[mu], &quantity).remove(0)
             }
-            (None, Some(material)) => Place::Scalar("materials.mu".into(), material),
-            (None, None) => Place::Scalar("contact.mu".into(), 0),
+            (None, material) => of_material("mu", material, "contact"),
         };
-        self.shapes.push(Shape { on, placement, kind, sizes });
-        self.materials.push((shape.material, mu, mass));
+        self.shapes.push(Shape { on, written, placement, kind, sizes });
+        self.made.push(Made { material: shape.material, mu, springs: "contact", mass });
         Ok(true)
     }
 
@@ -212,23 +243,31 @@ impl Collector<'_> {
         for b in 0..self.shapes.len() {
             for a in (0..b).filter(|&a| meetings.allow(a, b)).collect::<Vec<_>>() {
                 if meetings.mixture([a, b]).is_none() {
-                    let mixture = self.mixture([a, b]);
-                    let known = surfaces.iter().position(|other| *other == mixture);
-                    *meetings.mixture([a, b]) = Some(known.unwrap_or(surfaces.len()));
-                    surfaces.extend(known.is_none().then_some(mixture));
+                    let made = [&self.made[a], &self.made[b]];
+                    *meetings.mixture([a, b]) = Some(self.surface(made, self.is_penalty(), &mut surfaces));
                 }
                 slots += meetings.near([a, b]).map_or(0, |near| near.pair.slots());
                 count += 1;
             }
         }
-        if slots == 0 {
+        let against = self.against(&mut surfaces);
+        if slots == 0 && against.is_none() {
             return None;
         }
-        let params = self.params();
-        let capacity = slots.min(contact.most_contacts.unwrap_or(usual));
-        let (pairs, alone) = ((count <= MOST_PAIRS).then_some(pairs), capacity > MOST_CONTACTS);
-        let touchable = Touchable { shapes: self.shapes, meetings, pairs, surfaces, margin, capacity, alone };
-        Some(Shapes { touchable, params })
+        let params = self.params(against.is_some());
+        // One where only particles touch: contacts are watched there too.
+        let capacity = slots.min(contact.most_contacts.unwrap_or(usual)).max(1);
+        let touchable = Touchable {
+            shapes: self.shapes,
+            meetings,
+            meet: slots > 0,
+            pairs: (count <= MOST_PAIRS).then_some(pairs),
+            surfaces,
+            margin,
+            capacity,
+            alone: capacity > MOST_CONTACTS,
+        };
+        Some(Shapes { touchable, against, params })
     }
 
     /// Which shapes may touch, as far as their kinds and robots say.
@@ -256,9 +295,8 @@ impl Collector<'_> {
                 kinds.push(shape.kind.clone());
                 kinds.len() - 1
             });
-            let (material, mu, mass) = &self.materials[s];
-            let is_ground = matches!(shape.on, Pinned::Ground(_));
-            let surface = (*material, mu.clone(), is_ground);
+            let Made { material, mu, springs, mass } = &self.made[s];
+            let surface = (*material, mu, *springs);
             let surface = surfaces.iter().position(|other| *other == surface).unwrap_or_else(|| {
                 surfaces.push(surface);
                 surfaces.len() - 1
@@ -274,11 +312,36 @@ impl Collector<'_> {
         Meetings::new(shapes, own, &kinds, surfaces.len())
     }
 
-    /// What the surfaces of two shapes do to each other.
-    fn mixture(&self, [a, b]: [usize; 2]) -> Mixture {
-        let [(of_a, mu_a, _), (of_b, mu_b, _)] = [&self.materials[a], &self.materials[b]];
-        let same = |pair: &&MaterialPair| match (of_a, of_b) {
-            (Some(a), Some(b)) => pair.between == [*a, *b] || pair.between == [*b, *a],
+    /// What particles touch: all shapes but the ground, which is a force of its own to them.
+    fn against(&self, surfaces: &mut Vec<Mixture>) -> Option<Against> {
+        let (mut groups, mut made, mut first) = (Vec::new(), Vec::new(), 0);
+        for group in &self.scene.particles {
+            groups.push(first..first + group.positions.len());
+            first += group.positions.len();
+            let mu = of_material("mu", group.material, "contact");
+            made.push(Made { material: group.material, mu, springs: "contact", mass: f64::INFINITY });
+        }
+        let mut faces = Vec::new();
+        for (s, shape) in self.shapes.iter().enumerate() {
+            let Some(pair) = Pair::new(&shape.kind, &Kind::Sphere) else { continue };
+            if groups.is_empty() || matches!(shape.on, Pinned::Ground(_)) {
+                continue;
+            }
+            let of = |group: &Made| self.surface([&self.made[s], group], true, surfaces);
+            faces.push(Face {
+                shape: s,
+                extent: Extent::of(&shape.kind),
+                pair,
+                surfaces: made.iter().map(of).collect(),
+            });
+        }
+        (!faces.is_empty()).then_some(Against { groups, faces })
+    }
+
+    /// The number of what two surfaces do to each other, by a penalty or not.
+    fn surface(&self, made: [&Made; 2], penalty: bool, surfaces: &mut Vec<Mixture>) -> usize {
+        let same = |pair: &&MaterialPair| match made.map(|made| made.material) {
+            [Some(a), Some(b)] => pair.between == [a, b] || pair.between == [b, a],
             _ => false,
         };
         let said = self.scene.material_pairs.iter().position(|pair| same(&pair));
@@ -287,51 +350,51 @@ impl Collector<'_> {
             Some((at, surface)) if surface.mu.is_some() => {
                 Mixed::One(Place::Scalar("material_pairs.mu".into(), at))
             }
-            _ => Mixed::Two(mu_a.clone(), mu_b.clone()),
-        };
-        let of = |material: &Option<usize>| match material {
-            Some(material) => Place::Scalar("materials.restitution".into(), *material),
-            None => Place::Scalar("contact.restitution".into(), 0),
+            _ => Mixed::Two(made[0].mu.clone(), made[1].mu.clone()),
         };
         let restitution = match surface {
-            Some((at, surface)) if surface.restitution.is_some() && !self.is_penalty() => {
+            // Springs bounce as they do.
+            _ if penalty => Mixed::One(Place::Constant(0.0)),
+            Some((at, surface)) if surface.restitution.is_some() => {
                 Mixed::One(Place::Scalar("material_pairs.restitution".into(), at))
             }
-            // Springs bounce as they do.
-            _ if self.is_penalty() => Mixed::One(Place::Constant(0.0)),
-            _ => Mixed::Two(of(of_a), of(of_b)),
+            _ => {
+                let [a, b] = made.map(|made| of_material("restitution", made.material, "contact"));
+                Mixed::Two(a, b)
+            }
         };
-        let springs = ["ke", "kd", "kf"].map(|field| self.spring(field, [a, b], surface.map(|(at, _)| at)));
-        Mixture { mu, restitution, springs }
+        let springs = ["ke", "kd", "kf"].map(|field| match penalty {
+            true => self.spring(field, made, said),
+            false => Mixed::One(Place::Constant(0.0)),
+        });
+        let mixture = Mixture { mu, restitution, springs };
+        let known = surfaces.iter().position(|other| *other == mixture);
+        known.unwrap_or_else(|| {
+            surfaces.push(mixture);
+            surfaces.len() - 1
+        })
     }
 
     fn is_penalty(&self) -> bool {
         matches!(self.scene.contact.unwrap_or_default().model, ContactModel::Penalty(_))
     }
 
-    /// One of the numbers of a penalty between two shapes.
-    fn spring(&self, field: &str, shapes: [usize; 2], said: Option<usize>) -> Mixed {
+    /// One of the numbers of a penalty between two surfaces.
+    fn spring(&self, field: &str, made: [&Made; 2], said: Option<usize>) -> Mixed {
         let get = |surface: &Surface| match field {
             "ke" => surface.ke,
             "kd" => surface.kd,
             _ => surface.kf,
         };
-        if !self.is_penalty() {
-            return Mixed::One(Place::Constant(0.0));
-        }
         if let Some(at) = said.filter(|at| get(&self.scene.material_pairs[*at].surface).is_some()) {
             return Mixed::One(Place::Scalar(format!("material_pairs.{field}"), at));
         }
-        let [a, b] = shapes.map(|shape| match (&self.shapes[shape].on, self.materials[shape].0) {
-            (_, Some(material)) => Place::Scalar(format!("materials.{field}"), material),
-            (Pinned::Ground(_), None) => Place::Scalar(format!("ground.{field}"), 0),
-            (Pinned::World | Pinned::Body(..), None) => Place::Scalar(format!("contact.{field}"), 0),
-        });
+        let [a, b] = made.map(|made| of_material(field, made.material, made.springs));
         Mixed::Two(a, b)
     }
 
     /// Numbers of surfaces: of the scene, its materials and pairs of them; and what shapes have.
-    fn params(&self) -> Vec<Block> {
+    fn params(&self, particles: bool) -> Vec<Block> {
         let scene = self.scene;
         let contact = scene.contact.unwrap_or_default();
         let usual = Touch::from(&contact);
@@ -339,7 +402,7 @@ impl Collector<'_> {
         let materials: Vec<String> = scene.materials.iter().map(|material| material.name.clone()).collect();
         let between = |pair: &MaterialPair| pair.between.map(|at| materials[at].clone()).join("-");
         let pairs: Vec<String> = scene.material_pairs.iter().map(between).collect();
-        for field in Field::of(&contact.model) {
+        for field in Field::of(&contact.model, particles) {
             let said = |surface: &Surface| (field.said)(surface).unwrap_or((field.usual)(&usual));
             let of_materials = scene.materials.iter().map(|material| said(&material.surface)).collect();
             let of_pairs = scene.material_pairs.iter().map(|pair| said(&pair.surface)).collect();
@@ -418,13 +481,13 @@ const FIELDS: [Field; 5] = [
 ];
 
 impl Field {
-    /// Those that a law reads.
-    fn of(law: &ContactModel) -> impl Iterator<Item = &'static Field> {
+    /// Those that a law reads; particles touch by a penalty whatever it is.
+    fn of(law: &ContactModel, particles: bool) -> impl Iterator<Item = &'static Field> {
         let penalty = matches!(law, ContactModel::Penalty(_));
         let read = move |field: &&Field| match field.name {
             "mu" => true,
             "restitution" => !penalty,
-            _ => penalty,
+            _ => penalty || particles,
         };
         FIELDS.iter().filter(read)
     }
@@ -441,6 +504,14 @@ fn same(a: &Kind, b: &Kind) -> bool {
         (Kind::Surface(a), Kind::Surface(b)) => Arc::ptr_eq(a, b),
         (Kind::Heights(a), Kind::Heights(b)) => Arc::ptr_eq(a, b),
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
+/// Where a number of a material is; without one, `otherwise`'s.
+fn of_material(field: &str, material: Option<usize>, otherwise: &str) -> Place {
+    match material {
+        Some(material) => Place::Scalar(format!("materials.{field}"), material),
+        None => Place::Scalar(format!("{otherwise}.{field}"), 0),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Solving for the impulses of all contacts: F(p, A p + b) = 0.
 //!
 //! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
-//! the residual that is asked for, projected Gauss-Seidel goes on from the best impulses, and Newton's method ends.
+//! the residual that is asked for, it goes on in shorter steps (`damped.rs`); where these do not lead there either, projected
+//! Gauss-Seidel goes on from the best impulses, and Newton's method ends.
 
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
+use super::held;
 use super::islands::Islands;
 use super::krylov::{Krylov, System};
 use super::law::{Cone, Law, choose};
@@ -36,10 +38,6 @@ const STEPS: usize = 12;
 /// The least number of iterations that linear equations may take.
 const LEAST: usize = 200;
 
-/// How often a step of Newton's method is shortened by half, and by which part of its length |F|² has to fall.
-const HALVINGS: usize = 6;
-const LESS: f64 = 0.01;
-
 /// Sweeps of Gauss-Seidel between looks at the residual.
 const AT_ONCE: usize = 10;
 
@@ -50,6 +48,9 @@ const MANY_AT_ONCE: usize = 50;
 pub(crate) struct Problem<'a, L: Lane, P: Pattern> {
     /// Where its blocks are.
     pub pattern: P,
+    islands: &'a Islands<'a>,
+    /// Its first contact.
+    first: usize,
     /// J M⁻¹ Jᵀ, with the compliance on its diagonal.
     pub a: &'a [Mat3<L>],
     /// The relative velocities without impulses; the normal ones from the least that they may be.
@@ -99,6 +100,8 @@ impl<'a, L: Lane> Problems<'a, L> {
         let (contacts, blocks) = (self.islands.island(i), self.islands.blocks(i));
         Problem {
             pattern,
+            islands: self.islands,
+            first: contacts.start,
             a: &self.a[blocks],
             b: &self.b[contacts.clone()],
             mu: &self.mu[contacts.clone()],
@@ -108,10 +111,11 @@ impl<'a, L: Lane> Problems<'a, L> {
 
     /// The largest of |p| and ρ |b|, that residuals are measured by.
     #[inline(always)]
-    fn scale(&self, p: &[Vec3<L>]) -> L {
+    pub(super) fn scale(&self, p: &[Vec3<L>]) -> L {
         let mut scale = L::from_f64(f64::from(f32::MIN_POSITIVE));
         for i in 0..p.len() {
-            scale = scale.max(largest(p[i])).max(largest(self.b[i] * self.rho[i]));
+            let b = if self.islands.is_joint(i) { self.b[i].x.abs() } else { largest(self.b[i]) };
+            scale = scale.max(largest(p[i])).max(b * self.rho[i]);
         }
         scale
     }
@@ -126,6 +130,12 @@ impl<L: Lane, P: Pattern> Problem<'_, L, P> {
             w = w + self.a[entry] * p[self.pattern.column(i, entry)];
         }
         w
+    }
+
+    /// Is it a joint?
+    #[inline(always)]
+    pub fn is_joint(&self, i: usize) -> bool {
+        self.islands.is_joint(self.first + i)
     }
 
     /// F_p + F_w A becomes its factors, incomplete ones where it is sparse.
@@ -147,16 +157,6 @@ pub(crate) const fn has_tangent<L: Lane>() -> bool {
     size_of::<L::Element>() > size_of::<L::Float>()
 }
 
-/// |F|²
-#[inline(always)]
-fn squared<L: Lane>(v: &[Vec3<L>]) -> L {
-    let mut sum = L::from_f64(0.0);
-    for v in v {
-        sum = sum + dot(*v, *v);
-    }
-    sum
-}
-
 #[inline(always)]
 fn largest<L: Lane>(v: Vec3<L>) -> L {
     v.x.abs().max(v.y.abs()).max(v.z.abs())
@@ -174,30 +174,33 @@ impl Solver {
         record: &mut impl Record<L>,
     ) -> L {
         let tolerance = self.tolerance::<L>();
-        let mut made = 0;
+        // A step of Newton's method for many contacts takes as long as dozens of sweeps, which come first.
         let many = const { L::WIDTH == 1 } && problems.islands.is_sparse();
-        let residual = loop {
-            let residual = if self.newton && many && made > 0 {
-                self.damped(problems, p, work)
-            } else if self.newton && many {
-                L::from_f64(f64::INFINITY)
-            } else if self.newton {
-                self.newton(problems, p, work)
+        let (mut made, mut damped) = (0, many || !self.newton);
+        let mut residual = L::from_f64(f64::INFINITY);
+        loop {
+            residual = if self.newton && !many {
+                self.newton(problems, p, residual, work)
             } else {
                 self.laws(problems, p, work) / problems.scale(p)
             };
-            if residual.le(tolerance).all() || made >= self.sweeps {
-                break residual;
-            }
             let done = residual.le(tolerance);
-            // A step of Newton's method for many contacts takes as long as dozens of sweeps.
+            if done.all() || (damped && made >= self.sweeps) {
+                break;
+            }
+            if !damped {
+                self.damped(problems, p, done, work);
+                damped = true;
+                continue;
+            }
+            damped = !self.newton;
             let at_once = if many && self.newton { made.max(MANY_AT_ONCE) } else { AT_ONCE };
             for _ in 0..at_once.min(self.sweeps - made) {
                 record.before(p, done);
                 sweep(self.cone, problems, done, p);
                 made += 1;
             }
-        };
+        }
         if const { has_tangent::<L>() } && !self.reverse {
             // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
             self.laws(problems, p, work);
@@ -211,7 +214,7 @@ impl Solver {
 
     /// What the numbers can tell apart, at best.
     #[inline(always)]
-    fn tolerance<L: Lane>(&self) -> L {
+    pub(super) fn tolerance<L: Lane>(&self) -> L {
         // Without one, all sweeps are made.
         if self.tolerance == 0.0 {
             return L::from_f64(-1.0);
@@ -222,12 +225,21 @@ impl Solver {
     /// The law of one contact.
     #[inline(always)]
     pub fn law<L: Lane>(&self, problem: &Problem<'_, L, impl Pattern>, i: usize, p: &[Vec3<L>]) -> Law<L> {
-        self.cone.law(p[i], problem.velocity(i, p), problem.mu[i], problem.rho[i])
+        let w = problem.velocity(i, p);
+        if problem.is_joint(i) {
+            return held::law(p[i], w, problem.mu[i], problem.rho[i]);
+        }
+        self.cone.law(p[i], w, problem.mu[i], problem.rho[i])
     }
 
     /// Sets F and its derivatives; returns the largest number of F.
     #[inline(always)]
-    fn laws<L: Lane>(&self, problems: &Problems<'_, L>, p: &[Vec3<L>], work: &mut Work<'_, L>) -> L {
+    pub(super) fn laws<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &[Vec3<L>],
+        work: &mut Work<'_, L>,
+    ) -> L {
         let mut most = L::from_f64(0.0);
         for i in 0..problems.islands.count() {
             if problems.islands.is_dense(i) {
@@ -260,7 +272,7 @@ impl Solver {
 
     /// F becomes the step of Newton's method.
     #[inline(always)]
-    fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
+    pub(super) fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
         for i in 0..problems.islands.count() {
             self.linear(problems, i, work, false);
         }
@@ -297,53 +309,21 @@ impl Solver {
         0.0
     }
 
-    /// Of many contacts: steps of Newton's method that are shortened until |F| falls, while it does. Where hundreds of contacts
-    /// may stick or slide, whole steps lead from one wrong guess to the next; sweeps help then.
-    #[inline(always)]
-    fn damped<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
-        let n = p.len();
-        let tolerance = self.tolerance::<L>();
-        let mut residual = self.laws(problems, p, work) / problems.scale(p);
-        let mut size = squared(&work.step[..n]);
-        for _ in 0..STEPS {
-            if residual.le(tolerance).all() {
-                break;
-            }
-            self.step(problems, work);
-            work.best[..n].copy_from_slice(p);
-            // Laws are evaluated where the step was: it is kept beside.
-            let direction = std::mem::take(&mut work.krylov.vectors[0]);
-            direction[..n].copy_from_slice(&work.step[..n]);
-            let (mut length, mut helps) = (L::from_f64(1.0), false);
-            for _ in 0..HALVINGS {
-                for i in 0..n {
-                    p[i] = work.best[i] - direction[i] * length;
-                }
-                let most = self.laws(problems, p, work);
-                let shorter = squared(&work.step[..n]);
-                if shorter.lt(size * (L::from_f64(1.0) - length * L::from_f64(LESS))).all() {
-                    (residual, size, helps) = (most / problems.scale(p), shorter, true);
-                    break;
-                }
-                length = length * L::from_f64(0.5);
-            }
-            work.krylov.vectors[0] = direction;
-            if !helps {
-                p.copy_from_slice(&work.best[..n]);
-                break;
-            }
-        }
-        residual
-    }
-
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
-    /// together are told apart by their compliance alone. Keeps the best impulses.
+    /// together are told apart by their compliance alone. Keeps the best impulses; those whose residual has come to the tolerance
+    /// already are left as they are.
     #[inline(always)]
-    fn newton<L: Lane>(&self, problems: &Problems<'_, L>, p: &mut [Vec3<L>], work: &mut Work<'_, L>) -> L {
+    fn newton<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        residual: L,
+        work: &mut Work<'_, L>,
+    ) -> L {
         let n = p.len();
         let (tolerance, floor) = (self.tolerance::<L>(), L::from_f64(64.0 * L::Float::EPSILON));
-        let mut least = L::from_f64(f64::INFINITY);
-        let mut done = L::first(0);
+        let mut done = residual.le(tolerance);
+        let mut least = L::select(done, residual, L::from_f64(f64::INFINITY));
         work.best[..n].copy_from_slice(p);
         for _ in 0..STEPS {
             let residual = self.laws(problems, p, work) / problems.scale(p);

@@ -6,6 +6,7 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 
+use super::held::visited;
 use super::law::{Cone, choose};
 use super::pattern::Pattern;
 use super::solver::{Problem, Problems};
@@ -93,7 +94,10 @@ fn sweep_island<L: Lane>(
 ) {
     for i in 0..problem.pattern.len() {
         let (w, own) = (problem.velocity(i, p), problem.a[problem.pattern.diagonal(i)]);
-        let moved = cone.project(relaxed(p[i], w, own), problem.mu[i]);
+        let moved = match problem.is_joint(i) {
+            true => visited(p[i], w, own, problem.mu[i]),
+            false => cone.project(relaxed(p[i], w, own), problem.mu[i]),
+        };
         p[i] = choose::<L>(stays(problem, i, done), p[i], moved);
     }
 }
@@ -196,8 +200,15 @@ fn sweep_island_back<L: Lane>(
         let w = problem.velocity(i, p);
         let stays = stays(problem, i, done);
         let moved_bar = choose::<L>(stays, none, p_bar[i]);
-        let (relaxed_bar, mu) = cone.pull_project(relaxed(p[i], w, own), problem.mu[i], moved_bar);
-        let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+        let (old_bar, w_bar, own_bar, mu) = match problem.is_joint(i) {
+            true => visited::pullback(p[i], w, own, problem.mu[i], moved_bar),
+            false => {
+                let relaxed = relaxed(p[i], w, own);
+                let (relaxed_bar, mu) = cone.pull_project(relaxed, problem.mu[i], moved_bar);
+                let (old_bar, w_bar, own_bar) = relaxed::pullback(p[i], w, own, relaxed_bar);
+                (old_bar, w_bar, own_bar, mu)
+            }
+        };
         bars.mu[i] = bars.mu[i] + mu;
         bars.b[i] = bars.b[i] + w_bar;
         p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);

@@ -9,15 +9,15 @@ use pullback_kernel::program::{
     BufferUse, Builder, Lane, Memory, Operation, World, carve, lane_of, set_lane_of,
 };
 use pullback_kernel::scalar::Mask;
-use pullback_kernel::{numbers, numbers_mut};
 
-use super::alone::Alone;
+use super::alone;
 use super::contacts::{Contacts, Pairs, Views};
 use super::finder::Finders;
+use super::joints::JointRows;
 use super::meetings::Near;
 use super::one::{MOST, One};
-use super::touchable::{Given, MOST_SIZES, Pinned, Touchable};
-use crate::articulated::kinematics::{no_motion, zero};
+use super::touchable::{Given, MOST_SIZES, Touchable};
+use crate::articulated::kinematics::zero;
 
 /// Finds contacts.
 pub(crate) struct Touch {
@@ -26,6 +26,7 @@ pub(crate) struct Touch {
     /// Where the sizes of each shape begin, and where the last ends.
     starts: Vec<usize>,
     contacts: Contacts,
+    joints: Arc<JointRows>,
     memory: Memory,
     /// What finds pairs, where there are too many to be looked at one by one.
     finders: Finders,
@@ -36,7 +37,11 @@ const FEATURE: usize = 4;
 
 /// The velocity of a point of b, seen from a: (v_b + ω_b × (c - x_b)) - (v_a + ω_a × (c - x_a))
 #[kernel]
-fn relative_velocity<R: Real>(a: (Vec3<R>, Motion<R>), b: (Vec3<R>, Motion<R>), c: Vec3<R>) -> Vec3<R> {
+pub(super) fn relative_velocity<R: Real>(
+    a: (Vec3<R>, Motion<R>),
+    b: (Vec3<R>, Motion<R>),
+    c: Vec3<R>,
+) -> Vec3<R> {
     let of_a = a.1.linear + cross(a.1.angular, c - a.0);
     let of_b = b.1.linear + cross(b.1.angular, c - b.0);
     of_b - of_a
@@ -62,21 +67,21 @@ impl Touch {
         name: &dyn Fn(&str) -> String,
         model: &Arc<Touchable>,
         given: Given,
+        joints: &Arc<JointRows>,
     ) -> Contacts {
-        let contacts = Contacts::new(p, name, model.capacity);
+        let capacity = model.capacity + joints.len();
+        let contacts = Contacts::new(p, name, model.shapes.len(), capacity);
         let mut starts = vec![0];
         for shape in &model.shapes {
             starts.push(starts[starts.len() - 1] + shape.sizes.len());
         }
         let shapes = model.shapes.len();
-        let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + model.capacity * FEATURE;
+        let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);
-        let (alone, finders) = (model.alone, Finders::default());
-        let touch = Touch { model: model.clone(), given, starts, contacts, memory, finders };
-        match alone {
-            true => p.operation(Alone(touch)),
-            false => p.operation(touch),
-        };
+        let (model, joints, finders, alone) =
+            (model.clone(), joints.clone(), Finders::default(), model.alone);
+        let touch = Touch { model, given, starts, contacts, joints, memory, finders };
+        alone::add(p, touch, alone);
         contacts
     }
 
@@ -93,22 +98,6 @@ impl Touch {
     #[inline(always)]
     fn sizes<'a, L: Lane>(&self, shape: usize, sizes: &'a [L]) -> &'a [L] {
         &sizes[self.starts[shape]..self.starts[shape + 1]]
-    }
-
-    /// Sizes and poses of all shapes.
-    #[inline(always)]
-    fn place<L: Lane>(&self, world: &World<'_, L>, kept: &mut Kept<'_, L>) {
-        for (size, at) in kept.sizes.iter_mut().zip(&self.given.sizes) {
-            *size = at.get(world);
-        }
-        for (pose, shape) in kept.poses.iter_mut().zip(&self.model.shapes) {
-            *pose = constant_pose(&shape.placement);
-            match (&shape.on, &self.given.height) {
-                (Pinned::Ground(_), Some(height)) => pose.position.z = height.get(world),
-                (Pinned::World | Pinned::Ground(_), _) => {}
-                (Pinned::Body(r, b), _) => *pose = world.values(self.given.bodies[*r].poses).get(*b) * *pose,
-            }
-        }
     }
 
     #[inline(always)]
@@ -147,16 +136,10 @@ impl Touch {
         }
     }
 
-    /// Where a body is and how it moves.
+    /// Where the body of a shape is and how it moves.
     #[inline(always)]
     fn body<L: Lane>(&self, world: &World<'_, L>, shape: usize) -> (Vec3<L>, Motion<L>) {
-        match self.model.shapes[shape].on {
-            Pinned::World | Pinned::Ground(_) => (no_motion().linear, no_motion()),
-            Pinned::Body(r, b) => {
-                let moving = &self.given.bodies[r];
-                (world.values(moving.poses).get(b).position, world.values(moving.motions).get(b))
-            }
-        }
+        self.given.body(world, &self.model.shapes[shape].on)
     }
 }
 
@@ -214,7 +197,7 @@ impl Operation for Touch {
         "contacts".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        self.given.reads()
+        super::once(self.given.reads().into_iter().chain(self.joints.reads()))
     }
     fn writes(&self) -> Vec<BufferUse> {
         self.contacts.uses()
@@ -232,9 +215,10 @@ impl Operation for Touch {
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = self.kept(memory);
-        self.place(world, &mut kept);
+        self.given.place(world, &self.model.shapes, (kept.poses, kept.sizes));
         let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
-        let (out, pairs) = (self.contacts.values(world), self.contacts.no_pairs(world));
+        let (out, mut pairs) = (self.contacts.values(world), self.contacts.no_pairs(world));
+        self.joints.find(world, &out, &mut pairs);
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
         match &self.model.pairs {
             Some(pairs) => {
@@ -264,6 +248,10 @@ impl Operation for Touch {
         pose_bars.fill(zero());
         size_bars.fill(L::from_f64(0.0));
         for c in 0..pairs.count {
+            if let Some(row) = pairs.joint(c) {
+                self.joints.pull(world, row, (c, &bars));
+                continue;
+            }
             let Some(near) = &self.model.meetings.near(pairs.shapes(c)) else { continue };
             let bar = self.pull_contact(world, c, near, (&values, &bars));
             let feature = &kept.features[c * FEATURE..(c + 1) * FEATURE];
@@ -273,34 +261,8 @@ impl Operation for Touch {
                 self.pull_found(near, feature, (&pairs, c), &kept, &bar, (pose_bars, size_bars));
             }
         }
-        for (bar, at) in size_bars.iter().zip(&self.given.sizes) {
-            at.add(world, *bar);
-        }
-        for (bar, shape) in pose_bars.iter().zip(&self.model.shapes) {
-            let (r, b) = match (&shape.on, &self.given.height) {
-                (Pinned::Body(r, b), _) => (*r, *b),
-                (Pinned::Ground(_), Some(height)) => {
-                    height.add(world, bar.position.z);
-                    continue;
-                }
-                (Pinned::World | Pinned::Ground(_), _) => continue,
-            };
-            let poses = self.given.bodies[r].poses;
-            let placement = constant_pose(&shape.placement);
-            let (body_bar, _) = compose::pullback(world.values(poses).get(b), placement, *bar);
-            world.bars(poses).add(b, body_bar);
-        }
+        self.given.pull_place(world, &self.model.shapes, (pose_bars, size_bars));
     }
-}
-
-/// A pose that is the same in all lanes.
-#[inline(always)]
-fn constant_pose<L: Lane>(pose: &Pose) -> Pose<L> {
-    let mut out: Pose<L> = zero();
-    for (to, from) in numbers_mut::<Pose, L>(&mut out).iter_mut().zip(numbers::<Pose, f64>(pose)) {
-        *to = L::from_f64(*from);
-    }
-    out
 }
 
 /// Contacts of a pair in all worlds: those of each world from the first place on.
@@ -396,14 +358,8 @@ impl Touch {
         let (of_a, of_b, point) = (self.body(world, a), self.body(world, b), values.point.get(c));
         let (bar_a, bar_b, point_bar) = relative_velocity::pullback(of_a, of_b, point, bars.velocity.get(c));
         bar.point = bar.point + point_bar;
-        for (shape, (position_bar, motion_bar)) in [(a, bar_a), (b, bar_b)] {
-            if let Pinned::Body(r, body) = self.model.shapes[shape].on {
-                let moving = &self.given.bodies[r];
-                let mut pose_bar: Pose<L> = zero();
-                pose_bar.position = position_bar;
-                world.bars(moving.poses).add(body, pose_bar);
-                world.bars(moving.motions).add(body, motion_bar);
-            }
+        for (shape, bar) in [(a, bar_a), (b, bar_b)] {
+            self.given.pull_body(world, &self.model.shapes[shape].on, bar);
         }
         let surface = &self.given.surfaces[near.surface];
         surface.mu.pull_mean(world, bars.mu.get(c));
@@ -446,14 +402,8 @@ impl Touch {
             let (one, bar) = (self.one(near, kept, lane), lane_of::<Contact, L>(bar, lane));
             let bars = one.pullback(near.pair, feature(features, lane), &bar);
             for (i, &shape) in near.shapes.iter().enumerate() {
-                let to = numbers_mut::<Pose, L>(&mut pose_bars[shape]).iter_mut();
-                for (to, from) in to.zip(numbers::<Pose, L::Element>(&bars.poses[i])) {
-                    to.set_lane(lane, to.lane(lane) + *from);
-                }
                 let sizes = &mut size_bars[self.starts[shape]..self.starts[shape + 1]];
-                for (to, from) in sizes.iter_mut().zip(&bars.sizes[i]) {
-                    to.set_lane(lane, to.lane(lane) + *from);
-                }
+                bars.add(i, lane, &mut pose_bars[shape], sizes);
             }
         }
     }

@@ -3,6 +3,7 @@
 use pullback_geometry::Kind;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
+use pullback_scene::Toucher;
 
 use super::meetings::Meetings;
 use super::place::{At, Place};
@@ -31,11 +32,27 @@ impl Pinned {
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub on: Pinned,
+    /// The robot that it is written down with, if any, and its place among the shapes there.
+    pub written: (Option<usize>, usize),
     /// In the frame of what it is fixed to.
     pub placement: Pose,
     pub kind: Kind,
     /// Where its sizes come from; nowhere, if it stays as it was made.
     pub sizes: Vec<Place>,
+}
+
+impl Shape {
+    /// Is it a shape of this?
+    pub fn belongs_to(&self, who: Toucher) -> bool {
+        match (who, &self.on) {
+            (Toucher::Ground, on) => matches!(on, Pinned::Ground(_)),
+            (Toucher::Fixed(_), Pinned::Ground(_)) => false,
+            (Toucher::Fixed(shape), Pinned::World | Pinned::Body(..)) => self.written == (None, shape),
+            (Toucher::Robot(robot), _) => self.written.0 == Some(robot),
+            (Toucher::Body { robot, body }, on) => on.is(robot, body),
+            (Toucher::Shape { robot, shape }, _) => self.written == (Some(robot), shape),
+        }
+    }
 }
 
 /// The most sizes of a shape that are params.
@@ -62,6 +79,8 @@ pub(crate) struct Surface<P = Place> {
 pub(crate) struct Touchable {
     pub shapes: Vec<Shape>,
     pub meetings: Meetings,
+    /// Are there any that may touch each other? Particles may touch them otherwise.
+    pub meet: bool,
     /// All pairs that may touch, by the second shape, then by the first; none where they are too many to be looked at one by
     /// one.
     pub pairs: Option<Vec<[usize; 2]>>,
@@ -69,7 +88,7 @@ pub(crate) struct Touchable {
     pub surfaces: Vec<Surface>,
     /// How near shapes are looked at [m].
     pub margin: f64,
-    /// The most contacts at once.
+    /// The most contacts of shapes at once.
     pub capacity: usize,
     /// Does every world run alone, rather than in lanes?
     pub alone: bool,

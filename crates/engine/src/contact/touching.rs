@@ -13,7 +13,7 @@ use crate::articulated::rnea_pullback::{Carried, Outside};
 pub(crate) struct Touching<'a, L: Lane> {
     pub pushed: Option<Pushed<'a, L>>,
     pub robot: usize,
-    /// What shapes are fixed to.
+    /// What shapes are fixed to, and joints. Joints act along what does not change: their rows have no derivative.
     pub sides: &'a [OnSide],
     pub islands: &'a Islands<'a>,
     /// 1 / h
@@ -43,6 +43,9 @@ impl<L: Lane> Outside<L> for Touching<'_, L> {
         let (frames, arms, impulses) = (self.frames, self.arms, self.impulses);
         for i in 0..self.islands.touches(self.robot) {
             let (c, s) = self.islands.touch(self.robot, i);
+            if self.islands.is_joint(c) {
+                continue;
+            }
             let Some(side) = self.islands.sides(c, self.sides)[s] else { continue };
             let (node, arm, sign) = (side.node, arms[s][c], L::from_f64(SIGNS[s]));
             let (p, zeta) = (impulses[c] * (self.per_step * sign), self.w_bars[s][c] * sign);

@@ -29,11 +29,32 @@ fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R
     f
 }
 
+/// Force of the ground on a ball with a radius [N]: as on its lowest point.
+#[kernel]
+fn ground_under<R: Real>(
+    x: Vec3<R>,
+    v: Vec3<R>,
+    radius: R,
+    height: R,
+    ke: R,
+    kd: R,
+    kf: R,
+    mu: R,
+) -> Vec3<R> {
+    ground(x, v, height + radius, ke, kd, kf, mu)
+}
+
 /// Energy of the ground under a particle [J]:  E = ½ ke depth²
 #[kernel]
 fn ground_energy<R: Real>(x: Vec3<R>, height: R, ke: R) -> R {
     let depth = max(height - x.z, 0.0);
     0.5 * ke * depth * depth
+}
+
+/// The same of a ball.
+#[kernel]
+fn ground_energy_under<R: Real>(x: Vec3<R>, radius: R, height: R, ke: R) -> R {
+    ground_energy(x, height + radius, ke)
 }
 
 impl Force for Ground {
@@ -51,22 +72,25 @@ impl Force for Ground {
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
         let [height, ke, kd, kf, mu] = ["height", "ke", "kd", "kf", "mu"].map(|f| format!("ground.{f}"));
-        let ports = (
-            site.x.own(),
-            site.v.own(),
-            site.param::<f64>(&height)?.shared(),
-            site.param::<f64>(&ke)?.shared(),
-            site.param::<f64>(&kd)?.shared(),
-            site.param::<f64>(&kf)?.shared(),
-            site.param::<f64>(&mu)?.shared(),
-        );
-        let name = site.name("ground");
-        Ok(site.program.map::<ground>(&name, ports))
+        let (x, v, name) = (site.x.own(), site.v.own(), site.name("ground"));
+        let height = site.param::<f64>(&height)?.shared();
+        let (ke, kd) = (site.param::<f64>(&ke)?.shared(), site.param::<f64>(&kd)?.shared());
+        let (kf, mu) = (site.param::<f64>(&kf)?.shared(), site.param::<f64>(&mu)?.shared());
+        Ok(match site.inputs.radii {
+            None => site.program.map::<ground>(&name, (x, v, height, ke, kd, kf, mu)),
+            Some(radius) => {
+                site.program.map::<ground_under>(&name, (x, v, radius.own(), height, ke, kd, kf, mu))
+            }
+        })
     }
 
     fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
         let (height, ke) = (site.param::<f64>("ground.height")?, site.param::<f64>("ground.ke")?);
-        let (x, name) = (site.x, site.name("energy of the ground"));
-        Ok(Some(site.program.reduce::<ground_energy>(&name, (x.own(), height.shared(), ke.shared()))))
+        let (x, name) = (site.x.own(), site.name("energy of the ground"));
+        let (height, ke) = (height.shared(), ke.shared());
+        Ok(Some(match site.inputs.radii {
+            None => site.program.reduce::<ground_energy>(&name, (x, height, ke)),
+            Some(radius) => site.program.reduce::<ground_energy_under>(&name, (x, radius.own(), height, ke)),
+        }))
     }
 }

@@ -2,22 +2,24 @@
 
 use pullback_scene::Scene;
 
+use super::cases::cases;
+
 /// A world by its name, and the scene.
 pub type Named = (&'static str, String);
 
 /// A loose body: name, shape, position, and more keys.
-fn body(name: &str, shape: &str, position: [f64; 3], more: &str) -> String {
+pub fn body(name: &str, shape: &str, position: [f64; 3], more: &str) -> String {
     format!(
         "[[bodies]]\nname = \"{name}\"\nmass = 1.3\ninertia = [0.2, 0.25, 0.3, 0.02, -0.01, 0.015]\nshape = {{ {shape} }}\nposition = {position:?}\n{more}"
     )
 }
 
-const SLIDES: &str = "velocity = [2.1, 0.7, -0.3]\nangular_velocity = [0.2, -0.3, 0.5]\n";
+pub const SLIDES: &str = "velocity = [2.1, 0.7, -0.3]\nangular_velocity = [0.2, -0.3, 0.5]\n";
 const ROLLS: &str = "velocity = [0.3, 0.1, -0.3]\nangular_velocity = [-0.7, 2.4, 0.2]\n";
 const STICKS: &str = "velocity = [0.02, 0.01, -0.3]\n";
 
 /// Turned about an axis.
-fn turned(axis: [f64; 3], angle: f64) -> String {
+pub fn turned(axis: [f64; 3], angle: f64) -> String {
     let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
     let (cos, sin) = ((0.5 * angle).cos(), (0.5 * angle).sin() / length);
     let [x, y, z] = axis.map(|x| sin * x);
@@ -117,13 +119,63 @@ fn robots() -> Vec<Named> {
     ]
 }
 
+const HELD: &str = "mu = 0.3\njoint_limits = \"hard\"\njoint_friction = \"hard\"\n";
+
+/// Arms at the ends of their ranges and with dry friction, and how contact is to be solved.
+fn held() -> Vec<(&'static str, &'static str, String)> {
+    let joint = |kind: &str, more: &str| format!("kind = \"{kind}\"\naxis = [0.2, 1, 0.1]\n{more}");
+    let up = |more: &str| format!("kind = \"slide\"\naxis = [0.2, 0.1, 1]\n{more}");
+    let moving = |a: f64, v: f64| {
+        format!(
+            "positions = {{ a = {a}, b = 0.1 }}\nvelocities = {{ a = {v}, b = -0.4, c = [0.1, 0.2, 0.3] }}\n"
+        )
+    };
+    let (newton, square) = ("", "friction_cone = \"box\"\n");
+    let sweeps = "gradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = 5\n";
+    let rubs = |text: String, b: f64, c: f64| {
+        text.replace("armature = 0.01\n", &format!("armature = 0.01\nfriction = {b}\n"))
+            + &format!("friction = {c}\n")
+    };
+    let at_end = || arm(&joint("hinge", "range = [-1, 0.021]\n"), &moving(0.02, 0.5));
+    let rubbing = || rubs(arm(&joint("hinge", "friction = 0.4\n"), &moving(0.02, 0.5)), 0.1, 0.02);
+    let stuck = || rubs(arm(&joint("hinge", "friction = 80\n"), &moving(0.02, 0.0)), 0.1, 0.3);
+    let both = |a: f64| {
+        let keys = format!("range = [{}, 1]\nfriction = 3\n", a - 0.001);
+        rubs(arm(&up(&keys), &moving(a, -0.3)), 0.1, 0.02)
+    };
+    vec![
+        ("an arm at its limit", newton, at_end()),
+        (
+            "an arm at its limit, and nothing else",
+            newton,
+            arm(&joint("hinge", "range = [-1, -0.798]\n"), &moving(-0.8, 0.5)),
+        ),
+        ("an arm at the end of its slide", newton, arm(&up("range = [-0.001, 1]\n"), &moving(0.0, -0.3))),
+        (
+            "an arm beyond its limit",
+            newton,
+            arm(&joint("hinge", "range = [-1, 0.015]\n"), &moving(0.02, 0.5)),
+        ),
+        ("an arm whose joints rub", newton, rubbing()),
+        ("an arm that friction holds", newton, stuck()),
+        ("an arm whose slide rubs at its end", newton, both(0.0)),
+        ("an arm at its limit, square", square, at_end()),
+        ("an arm whose joints rub, square", square, rubbing()),
+        ("an arm at its limit, by sweeps", sweeps, at_end()),
+        ("an arm whose joints rub, by sweeps", sweeps, rubbing()),
+        ("an arm that friction holds, by sweeps", sweeps, stuck()),
+        // In the air: on the ground, sweeps that have not converged leave it a load that friction bears at the very end of its range.
+        ("an arm whose slide rubs at its end, by sweeps", sweeps, both(0.3)),
+    ]
+}
+
 /// Every scene with hard contact, by the implicit gradient.
 pub fn hard() -> Vec<(&'static str, Scene)> {
     let settings = "restitution = 0.4\nmu = 0.3\n";
     let head =
         |more: &str| format!("[simulation]\nsteps = 1\ndt = 0.01\n[ground]\nmu = 0.3\n[contact]\n{more}");
     let mut all: Vec<(&'static str, Scene)> = Vec::new();
-    for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()) {
+    for (name, text) in bodies().into_iter().chain(terrain()).chain(robots()).chain(cases()) {
         all.push((name, parse(&format!("{}{text}", head("mu = 0.3\n")))));
     }
     // However few the sweeps, their derivative is exact.
@@ -141,6 +193,9 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
             "mu = 0.3\ngradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = {count}\n"
         );
         all.push((name, parse(&format!("{}{}", head(&settings), named(of)))));
+    }
+    for (name, more, text) in held() {
+        all.push((name, parse(&format!("{}{text}", head(&format!("{HELD}{more}"))))));
     }
     let bouncing = body("ball", "sphere = 0.1", [0.3, 0.2, 0.104], "velocity = [1, 0.3, -1.9]\n");
     all.push(("a ball that bounces", parse(&format!("{}{bouncing}", head(settings)))));
@@ -167,11 +222,18 @@ pub fn sparse() -> Vec<(&'static str, Scene)> {
                [0.37, 0.03, 0.2512]]\nvelocity = [0.9, 0.2, -0.3]\n";
     let of = |(name, more, text): (&'static str, &str, &str)| (name, parse(&format!("{head}{more}{text}")));
     let arm_and_box = named("an arm and a box");
+    // The box on the ground does not feel the joints.
+    let held_arm_and_box = arm_and_box
+        .replace("axis = [0, 1, 0]\n", "axis = [0, 1, 0]\nrange = [-1, 0.021]\n")
+        .replace("armature = 0.01\n", "armature = 0.01\nfriction = 0.1\n");
+    let held = "joint_limits = \"hard\"\njoint_friction = \"hard\"\n";
     [
         ("a row of balls, sparse", "", row),
         ("a row of balls, sparse, by sweeps", swept, row),
         ("an arm and a box, sparse", "", &arm_and_box),
         ("an arm and a box, sparse, by sweeps", swept, &arm_and_box),
+        ("an arm at its limit and a box, sparse", held, &held_arm_and_box),
+        ("an arm at its limit and a box, sparse, by sweeps", &format!("{held}{swept}"), &held_arm_and_box),
     ]
     .into_iter()
     .map(of)

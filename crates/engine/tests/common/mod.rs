@@ -3,7 +3,9 @@
 
 #![allow(dead_code)]
 
+pub mod cases;
 pub mod contacts;
+pub mod grains;
 pub mod robots;
 
 use pullback_engine::force::{Force, Site};
@@ -31,6 +33,15 @@ pub struct World {
 }
 
 impl World {
+    /// What sort of world it is.
+    pub fn kind(&self) -> &'static str {
+        match (self.hard, self.soft) {
+            (true, _) => "Hard contact",
+            (_, true) => "Soft contact",
+            (false, false) => "Without shapes that touch",
+        }
+    }
+
     /// The integrators that can run it.
     pub fn integrators(&self) -> Vec<Integrator> {
         let can = |integrator: &Integrator| match integrator {
@@ -127,6 +138,9 @@ pub fn worlds() -> Vec<World> {
     everything.particles[0].drag = Some(vec![0.05, 0.1, 0.2, 0.15]);
     everything.world.wind = [1.5, 0.2, -0.1];
     everything.ground = Some(Ground { height: 1.1, ..ground });
+    // Balls and a point on the ground.
+    let mut balls = on_ground.clone();
+    balls.particles[0].radii = Some(vec![0.005, 0.01, 0.02]);
     let mut windy = one(ball().drag(0.3));
     windy.world.wind = [2.0, -1.0, 0.5];
     let mut worlds = vec![
@@ -138,6 +152,7 @@ pub fn worlds() -> Vec<World> {
         world("swings", true, pushed(true)),
         world("actuators", true, actuated),
         world("ground", false, on_ground),
+        world("balls on the ground", false, balls),
         World {
             name: "a force of one's own",
             reversible: true,
@@ -171,12 +186,12 @@ pub fn worlds() -> Vec<World> {
         ),
     ]);
     let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
-    worlds.extend(contacts::soft().into_iter().map(soft));
+    worlds.extend(contacts::soft().into_iter().chain(grains::soft()).map(soft));
     // What lies flat on something tilts by a ten-millionth before a corner lifts off.
     let difference = |name: &str| if name == "a box on a box" { 1e-8 } else { 1e-6 };
     let hard =
         |(name, scene)| World { hard: true, difference: difference(name), ..world(name, false, scene) };
-    worlds.extend(contacts::hard().into_iter().map(hard));
+    worlds.extend(contacts::hard().into_iter().chain(grains::hard()).map(hard));
     let sparse = |(name, scene)| {
         let world = hard((name, scene));
         World { model: world.model.with_sparse_contact(1), ..world }

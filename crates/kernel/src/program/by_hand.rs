@@ -29,7 +29,8 @@ pub trait Operation: Send + Sync + 'static {
     fn scratch(&self) -> usize {
         0
     }
-    /// Its own memory, if it has some.
+    /// Its memory, if it has some. Operations may share one: what an earlier one leaves there, later ones find, and in the
+    /// pullback the other way round; all of them run in lanes, or none.
     fn memory(&self) -> Option<Memory> {
         None
     }
@@ -77,7 +78,7 @@ pub struct World<'a, L: Lane> {
     world: usize,
     /// The working memory that [`Operation::scratch`] asked for.
     pub scratch: &'a mut [L],
-    /// The operation's own memory: what its forward pass leaves there, its pullback finds.
+    /// The operation's memory: what its forward pass leaves there, its pullback finds.
     pub memory: &'a mut [L],
 }
 
@@ -367,8 +368,8 @@ impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
                 unsafe { std::slice::from_raw_parts_mut(context.scratch.cast::<L>(), operation.scratch()) };
             let memory: &mut [L] = match memory {
                 None => &mut [],
-                // SAFETY: no other operation uses it, and its numbers for these worlds lie together: nobody else knows
-                // how.
+                // SAFETY: one operation at a time uses it, and its numbers for these worlds lie together, for all
+                // operations that share it: nobody else knows how.
                 Some(id) => unsafe {
                     let (offset, len) = place(context, id);
                     let start = context.values.add(offset + world * len).cast::<L>();

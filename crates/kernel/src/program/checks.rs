@@ -25,7 +25,9 @@ pub fn check(
         .collect();
     for k in in_order(roles) {
         let info = stages[k].info();
-        for port in info.outputs.iter().filter(|p| p.reach != Reach::OwnBar) {
+        // Memory may be shared.
+        let one_writer = |p: &&PortInfo| p.reach != Reach::OwnBar && buffers[p.buffer].role != Role::Memory;
+        for port in info.outputs.iter().filter(one_writer) {
             if let Some(first) = &writers[port.buffer] {
                 return Err(BuildError::TwoWriters {
                     buffer: buffers[port.buffer].name.clone(),

@@ -2,10 +2,12 @@
 
 use super::robot::geometry;
 use super::{Number, count};
-use crate::contact::{Complementarity, Contact, ContactModel, ContactSolver, Penalty};
+use crate::contact::{
+    Complementarity, Contact, ContactModel, ContactSolver, JointFriction, JointLimits, Penalty,
+};
 use crate::error::Invalid;
 use crate::material::{MaterialPair, Surface};
-use crate::robot::{Geometry, Robot, Shape};
+use crate::robot::{Geometry, Inertial, Joint, Robot, Shape};
 use crate::scene::{Ground, Scene};
 use crate::words;
 
@@ -18,6 +20,9 @@ pub(super) fn all(scene: &Scene) -> Checked {
     }
     for (i, pair) in scene.material_pairs.iter().enumerate() {
         material_pair(i, pair, scene)?;
+    }
+    for (i, group) in scene.particles.iter().enumerate() {
+        material(&format!("particles[{i}].material"), group.material, scene)?;
     }
     for (i, shape) in scene.shapes.iter().enumerate() {
         world_shape(&format!("shapes[{i}]"), shape, scene)?;
@@ -162,14 +167,91 @@ fn ground(ground: &Ground, scene: &Scene) -> Checked {
 /// A model of contact that nothing needs is probably not all that was to be written.
 pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     let contact = scene.contact?;
-    if can_touch(scene, &contact) {
+    if can_touch(scene, &contact) || holds_joints(scene, &contact) {
         return None;
     }
     let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
     Some(Invalid::new("contact", "there is nothing that could touch", fix))
 }
 
-/// Whether anything could touch by this model of contact: bodies with shapes, and what these meet.
+/// Springs and dampers that are too much for a loose body in one step: explicit steps overshoot, and may blow up. Where one
+/// point touches, a step changes the normal velocity by kd dt/m of itself, the sliding one by kf dt (1/m + r²/I), and the depth by
+/// ke dt²/m. Above 1 they change their sign in every step.
+pub(crate) fn too_stiff(scene: &Scene) -> Option<Invalid> {
+    let contact = scene.contact?;
+    let ContactModel::Penalty(_) = contact.model else { return None };
+    if scene.simulation.integrator.is_implicit() {
+        return None;
+    }
+    let dt = scene.simulation.dt / scene.simulation.substeps.max(1) as f64;
+    let loose = scene.robots.iter().filter(|robot| robot.loose);
+    let worst = loose.flat_map(|robot| {
+        let shapes = robot.shapes.iter().filter(|shape| shape.collides);
+        shapes
+            .filter_map(|shape| Some((&robot.bodies.get(shape.body?)?.inertial, shape)))
+            .flat_map(|(inertial, shape)| stiffness(scene, inertial, shape, dt))
+    });
+    let worst = worst.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let Stiff { key, value, unit, formula, ratio, mass } = worst;
+    let what = format!(
+        "a body of {mass} kg is too light for {key} = {value} {unit}: {formula} is {ratio:.2}, and above 1 contact chatters or \
+         blows up"
+    );
+    let most = value / ratio;
+    let fix = format!("take `{key}` below {most:.3}, a smaller `dt`, or more `substeps`");
+    Some(Invalid::new("contact.model", what, fix))
+}
+
+/// A number of a penalty, and what it comes to for a body in one step.
+struct Stiff {
+    key: &'static str,
+    value: f64,
+    unit: &'static str,
+    formula: &'static str,
+    ratio: f64,
+    mass: f64,
+}
+
+/// The numbers with which a shape of a loose body touches the ground, or its like where there is none.
+fn stiffness(scene: &Scene, inertial: &Inertial, shape: &Shape, dt: f64) -> [Stiff; 3] {
+    let touch = match &scene.ground {
+        Some(ground) => scene.touch_with_ground(shape, ground),
+        None => scene.touch_between(shape, shape),
+    };
+    let (mass, arm) = (inertial.mass, least_arm(&shape.geometry));
+    let inertia = inertial.inertia[..3].iter().copied().fold(0.0, f64::max);
+    let sliding = 1.0 / mass + if inertia > 0.0 { arm * arm / inertia } else { 0.0 };
+    let of =
+        |key, value, unit, formula, per: f64| Stiff { key, value, unit, formula, ratio: value * per, mass };
+    [
+        of("kf", touch.kf, "N·s/m", "kf dt (1/m + r²/I)", dt * sliding),
+        of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass),
+        of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
+    ]
+}
+
+/// How far from its middle a shape touches at least [m].
+fn least_arm(geometry: &Geometry) -> f64 {
+    let least = |sides: &[f64; 3]| sides.iter().copied().fold(f64::INFINITY, f64::min);
+    match geometry {
+        Geometry::Sphere { radius }
+        | Geometry::Capsule { radius, .. }
+        | Geometry::Cylinder { radius, .. } => *radius,
+        Geometry::Box { half_sides } => least(half_sides),
+        Geometry::Ellipsoid { half_axes } => least(half_axes),
+        Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => 0.0,
+    }
+}
+
+/// Whether hard contact holds a joint by its limit or its friction.
+fn holds_joints(scene: &Scene, contact: &Contact) -> bool {
+    let ContactModel::Complementarity(law) = &contact.model else { return false };
+    let limits = |joint: &Joint| law.joint_limits == JointLimits::Hard && joint.range.is_some();
+    let friction = |joint: &Joint| law.joint_friction == JointFriction::Hard && joint.friction != 0.0;
+    scene.robots.iter().flat_map(|robot| &robot.joints).any(|joint| limits(joint) || friction(joint))
+}
+
+/// Whether anything could touch by this model of contact: bodies with shapes, particles, and what these meet.
 fn can_touch(scene: &Scene, contact: &Contact) -> bool {
     let solid = |shape: &&Shape| shape.collides;
     let bodies = |robot: &Robot| {
@@ -186,6 +268,10 @@ fn can_touch(scene: &Scene, contact: &Contact) -> bool {
         || scene.shapes.iter().any(|shape| shape.collides)
         || scene.robots.iter().any(of_world);
     let penalty = matches!(contact.model, ContactModel::Penalty(_));
+    let mut shapes = scene.shapes.iter().chain(scene.robots.iter().flat_map(|robot| &robot.shapes));
+    if !scene.particles.is_empty() && shapes.any(|shape| shape.collides) {
+        return true;
+    }
     match moving.as_slice() {
         [] => penalty && scene.ground.is_some() && !scene.particles.is_empty(),
         [one] => still || (with_itself(one) && bodies(one) > 1),

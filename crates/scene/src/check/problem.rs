@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use super::robot::{joint, part};
 use super::scene::no_particle;
 use super::{Number, count};
+use crate::contact_loss::{ContactQuantity, Toucher};
 use crate::error::Invalid;
+use crate::names;
 use crate::problem::{
     Bounds, LossKind, LossTerm, Method, Optimiser, Problem, Table, Track, Tracked, Variable, When,
 };
@@ -129,6 +131,7 @@ fn loss(path: &str, scene: &Scene, term: &LossTerm) -> Checked {
             Number::any("target", "").check(&of("target"), *target)
         }
         LossKind::Trajectory { data, tracks, .. } => trajectory(&of("data"), scene, data, tracks, &term.at),
+        LossKind::Contact { of, with, quantity } => contact(path, scene, (*of, *with), quantity, &term.at),
         LossKind::Effort { actuator } => effort(path, scene, actuator, &term.at),
     }
 }
@@ -199,6 +202,39 @@ fn trajectory(path: &str, scene: &Scene, data: &Table, tracks: &[Track], at: &Wh
         When::Steps(_) | When::End | When::Always => {
             invalid("the rows have no steps".into(), "give `at` one step for each row of the table")
         }
+    }
+}
+
+/// Something that touches, and what it should come to.
+fn contact(
+    path: &str,
+    scene: &Scene,
+    (of, with): (Toucher, Option<Toucher>),
+    quantity: &ContactQuantity,
+    at: &When,
+) -> Checked {
+    let field = |field: &str| format!("{path}.{field}");
+    if scene.contact.is_none() {
+        let fix = "add a section `[contact]`";
+        return Err(Invalid::new(field("kind"), "nothing touches: the scene has no contact", fix));
+    }
+    for (key, toucher) in [("of", Some(of)), ("with", with)] {
+        if let Some(toucher) = toucher.filter(|it| !scene.has_toucher(*it)) {
+            return Err(names::missing(field(key), toucher));
+        }
+    }
+    if let (When::Steps(steps), true) = (at, quantity.is_of_a_step())
+        && let Some(i) = steps.iter().position(|step| *step == 0)
+    {
+        let what = "no step ends with the initial state, and forces are those of the step that ends";
+        return Err(Invalid::new(format!("{path}.at[{i}]"), what, "choose from 1, the first step, on"));
+    }
+    let number = |target: f64| Number::any("target", "").check(&field("target"), target);
+    match quantity {
+        ContactQuantity::Force { target, axes } => aim(path, target, axes),
+        ContactQuantity::NormalForce { target }
+        | ContactQuantity::FrictionForce { target }
+        | ContactQuantity::Penetration { target } => number(*target),
     }
 }
 

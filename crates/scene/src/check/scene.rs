@@ -122,11 +122,15 @@ fn particles(path: &str, group: &Particles) -> Checked {
     Number::any("position", "m").check_vectors(&of("positions"), &group.positions)?;
     Number::any("velocity", "m/s").check_vectors(&of("velocities"), &group.velocities)?;
     Number::positive("mass", "kg").check_all(&of("masses"), &group.masses)?;
-    let Some(drag) = &group.drag else {
+    if let Some(drag) = &group.drag {
+        length(of("drag"), drag.len(), count, "particle")?;
+        Number::not_negative("drag", "kg/m").check_all(&of("drag"), drag)?;
+    }
+    let Some(radii) = &group.radii else {
         return Ok(());
     };
-    length(of("drag"), drag.len(), count, "particle")?;
-    Number::not_negative("drag", "kg/m").check_all(&of("drag"), drag)
+    length(of("radii"), radii.len(), count, "particle")?;
+    Number::positive("radius", "m").check_all(&of("radii"), radii)
 }
 
 fn all_springs(scene: &Scene) -> Checked {

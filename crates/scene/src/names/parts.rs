@@ -16,12 +16,12 @@ pub(crate) enum Target {
 
 /// Finds bodies, frames and joints by name. Of robots with one name it knows the first.
 pub(crate) struct PartNames<'r> {
-    robots: &'r [Robot],
+    pub(super) robots: &'r [Robot],
     /// Robots that are not loose bodies.
-    by_name: HashMap<&'r str, usize>,
-    loose: Names<'r>,
+    pub(super) by_name: HashMap<&'r str, usize>,
+    pub(super) loose: Names<'r>,
     /// The robot of each group of loose bodies.
-    of_loose: Vec<usize>,
+    pub(super) of_loose: Vec<usize>,
 }
 
 impl<'r> PartNames<'r> {
@@ -102,7 +102,7 @@ impl<'r> PartNames<'r> {
     }
 
     /// The robot of a name, and what comes after it.
-    fn within<'n>(&self, name: &'n str, wanted: &str) -> Result<(usize, &'n str), Invalid> {
+    pub(super) fn within<'n>(&self, name: &'n str, wanted: &str) -> Result<(usize, &'n str), Invalid> {
         let Some(&robot) = self.by_name.get(head(name)) else {
             let what = match name.contains('.') {
                 true => format!("there is no robot {}", words::quoted(head(name))),
@@ -125,7 +125,14 @@ impl<'r> PartNames<'r> {
     }
 
     /// Nothing of a robot has this name.
-    fn no_inner(&self, robot: usize, name: &str, word: &str, plural: &str, names: &[&str]) -> Invalid {
+    pub(super) fn no_inner(
+        &self,
+        robot: usize,
+        name: &str,
+        word: &str,
+        plural: &str,
+        names: &[&str],
+    ) -> Invalid {
         let robot = &self.robots[robot].name;
         let inner = name.split_once('.').map_or(name, |(_, inner)| inner);
         let near = words::nearest(inner, names).map(|near| words::quoted(&format!("{robot}.{near}")));

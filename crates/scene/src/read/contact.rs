@@ -2,7 +2,8 @@
 
 use super::node::{Keys, Node, Table};
 use crate::contact::{
-    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, Penalty,
+    Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
+    JointLimits, Penalty,
 };
 use crate::error::Invalid;
 use crate::material::{Material, MaterialPair, Surface};
@@ -22,12 +23,14 @@ const KEYS: Keys = &[
     ("stabilisation", "stabilisation = 1"),
     ("regularisation", "regularisation = 1e-4"),
     ("margin", "margin = 0.01"),
+    ("joint_limits", "joint_limits = \"soft\""),
+    ("joint_friction", "joint_friction = \"smooth\""),
     ("ke", "ke = 1e4"),
     ("kd", "kd = 100"),
     ("kf", "kf = 100"),
 ];
 
-const OF_COMPLEMENTARITY: [&str; 9] = [
+const OF_COMPLEMENTARITY: [&str; 11] = [
     "gradient",
     "solver",
     "friction_cone",
@@ -37,6 +40,8 @@ const OF_COMPLEMENTARITY: [&str; 9] = [
     "stabilisation",
     "regularisation",
     "margin",
+    "joint_limits",
+    "joint_friction",
 ];
 
 const OF_PENALTY: [&str; 3] = ["ke", "kd", "kf"];
@@ -94,6 +99,8 @@ fn complementarity(table: &Table<'_>) -> Result<Complementarity, Invalid> {
     let gradients = [("implicit", ContactGradient::Implicit), ("reverse", ContactGradient::Reverse)];
     let solvers = [("newton", ContactSolver::Newton), ("gauss-seidel", ContactSolver::GaussSeidel)];
     let cones = [("circular", FrictionCone::Circular), ("box", FrictionCone::Box)];
+    let limits = [("soft", JointLimits::Soft), ("hard", JointLimits::Hard)];
+    let frictions = [("smooth", JointFriction::Smooth), ("hard", JointFriction::Hard)];
     table.one_of(&["iterations", "fixed_iterations"])?;
     table.one_of(&["tolerance", "fixed_iterations"])?;
     let usual = Complementarity::default();
@@ -107,6 +114,12 @@ fn complementarity(table: &Table<'_>) -> Result<Complementarity, Invalid> {
         stabilisation: number(table, "stabilisation")?.unwrap_or(usual.stabilisation),
         regularisation: number(table, "regularisation")?.unwrap_or(usual.regularisation),
         margin: number(table, "margin")?.unwrap_or(usual.margin),
+        joint_limits: table
+            .optional("joint_limits", |it| it.choose("kind of joint limits", &limits))?
+            .unwrap_or_default(),
+        joint_friction: table
+            .optional("joint_friction", |it| it.choose("kind of joint friction", &frictions))?
+            .unwrap_or_default(),
     })
 }
 

@@ -3,8 +3,9 @@
 use super::Fault;
 use super::data;
 use super::node::{Keys, Node, Table};
+use crate::contact_loss::ContactQuantity;
 use crate::error::Invalid;
-use crate::names::{Names, PartNames, Target};
+use crate::names::{Names, PartNames, Target, TouchNames};
 use crate::problem::{LossKind, LossTerm, When};
 use crate::simulation::Simulation;
 use crate::source::Source;
@@ -13,6 +14,8 @@ use crate::words;
 const KEYS: Keys = &[
     ("kind", "kind = \"position\""),
     ("of", "of = \"ball\""),
+    ("with", "with = \"ground\""),
+    ("quantity", "quantity = \"normal-force\""),
     ("target", "target = [5, 0, 0]"),
     ("axes", "axes = [\"x\", \"y\"]"),
     ("data", "data = \"measured.csv\""),
@@ -29,6 +32,17 @@ const JOINT_KEYS: Keys = &[
     ("weight", "weight = 1.0"),
 ];
 
+/// Those of a contact, whose target is one number unless it is a force.
+const CONTACT_KEYS: Keys = &[
+    ("kind", "kind = \"contact\""),
+    ("of", "of = \"robot.foot\""),
+    ("with", "with = \"ground\""),
+    ("quantity", "quantity = \"normal-force\""),
+    ("target", "target = 10"),
+    ("at", "at = \"end\""),
+    ("weight", "weight = 1.0"),
+];
+
 const AT_KEYS: Keys = &[("times", "times = [0.5, 1.0]")];
 
 /// Kinds in files.
@@ -39,14 +53,32 @@ enum Kind {
     Joint,
     Trajectory,
     Effort,
+    Contact,
 }
 
-const KINDS: [(&str, Kind); 5] = [
+/// Quantities of contacts in files.
+#[derive(Clone, Copy, PartialEq)]
+enum Quantity {
+    Force,
+    NormalForce,
+    FrictionForce,
+    Penetration,
+}
+
+const QUANTITIES: [(&str, Quantity); 4] = [
+    ("force", Quantity::Force),
+    ("normal-force", Quantity::NormalForce),
+    ("friction-force", Quantity::FrictionForce),
+    ("penetration", Quantity::Penetration),
+];
+
+const KINDS: [(&str, Kind); 6] = [
     ("position", Kind::Position),
     ("velocity", Kind::Velocity),
     ("joint", Kind::Joint),
     ("trajectory", Kind::Trajectory),
     ("effort", Kind::Effort),
+    ("contact", Kind::Contact),
 ];
 
 impl Kind {
@@ -61,6 +93,7 @@ impl Kind {
             Self::Joint => &["of", "target", "at"],
             Self::Trajectory => &["data"],
             Self::Effort => &["of", "at"],
+            Self::Contact => &["of", "with", "quantity", "target", "axes", "at"],
         }
     }
 }
@@ -70,6 +103,7 @@ pub(super) struct Known<'s> {
     pub simulation: &'s Simulation,
     pub particles: Names<'s>,
     pub parts: PartNames<'s>,
+    pub touchers: TouchNames<'s>,
     pub source: &'s Source,
 }
 
@@ -91,6 +125,7 @@ pub(super) fn read(node: &Node<'_>, known: &Known<'_>) -> Result<LossTerm, Fault
                 When::Steps(data.steps),
             )
         }
+        Kind::Contact => (of_contact(node, &table, &known.touchers)?, When::End),
         Kind::Effort => (LossKind::Effort { actuator: table.need("of")?.text()?.to_owned() }, When::Always),
     };
     Ok(LossTerm { kind, at: at.unwrap_or(usual), weight })
@@ -133,6 +168,35 @@ fn of_joint(table: &Table<'_>, parts: &PartNames<'_>) -> Result<LossKind, Invali
     let name = table.need("of")?;
     let (robot, joint) = parts.joint(name.text()?).map_err(|invalid| name.moved(invalid))?;
     Ok(LossKind::Joint { robot, joint, target: table.need("target")?.number()? })
+}
+
+/// Forces of contacts, or how deep they are.
+fn of_contact(node: &Node<'_>, table: &Table<'_>, touchers: &TouchNames<'_>) -> Result<LossKind, Invalid> {
+    let find = |node: &Node<'_>| touchers.find(node.text()?).map_err(|invalid| node.moved(invalid));
+    let of = find(&table.need("of")?)?;
+    let with = table.optional("with", find)?;
+    let quantity = table.need("quantity")?.choose("quantity of contacts", &QUANTITIES)?;
+    if quantity == Quantity::Force {
+        let target = table.need("target")?.vector()?;
+        let axes = table.optional("axes", |it| it.axes())?.unwrap_or([true; 3]);
+        return Ok(LossKind::Contact { of, with, quantity: ContactQuantity::Force { target, axes } });
+    }
+    if table.has("axes") {
+        let what = format!("the quantity `{}` has no `axes`", QUANTITIES[quantity as usize].0);
+        return Err(table.invalid(
+            "axes",
+            what,
+            "leave it out, or take the quantity `force`, which is a vector",
+        ));
+    }
+    let table = node.table(CONTACT_KEYS)?;
+    let target = table.need("target")?.number()?;
+    let quantity = match quantity {
+        Quantity::Force | Quantity::NormalForce => ContactQuantity::NormalForce { target },
+        Quantity::FrictionForce => ContactQuantity::FrictionForce { target },
+        Quantity::Penetration => ContactQuantity::Penetration { target },
+    };
+    Ok(LossKind::Contact { of, with, quantity })
 }
 
 /// "end", "always", a step, steps, or times that are multiples of the time step.

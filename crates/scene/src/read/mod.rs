@@ -21,7 +21,7 @@ use world::Surroundings;
 
 use crate::check;
 use crate::error::{Error, Invalid};
-use crate::names::{Names, PartNames};
+use crate::names::{Names, PartNames, TouchNames};
 use crate::problem::{LossTerm, Optimiser, Variable};
 use crate::robot::Robot;
 use crate::scene::Scene;
@@ -85,6 +85,7 @@ pub(crate) fn file(source: &Source) -> Result<Parts, Error> {
             simulation: &scene.simulation,
             particles: Names::new(&scene.particles),
             parts: PartNames::new(&scene.robots),
+            touchers: TouchNames::new(&scene),
             source,
         };
         let losses = root.sections("loss", |node| loss::read(node, &known))?;
@@ -110,14 +111,14 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     })?;
     let simulation = simulation::read(&simulation)?;
     let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
+    let materials = root.sections("materials", contact::material)?;
     let mut total = 0;
-    let particles = root.sections("particles", |node| particles::read(node, &mut total))?;
+    let particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let contact = root.get("contact").map(|node| contact::read(&node)).transpose()?;
-    let materials = root.sections("materials", contact::material)?;
     let material_pairs = root.sections("material_pairs", |node| contact::pair(node, &materials))?;
     let surroundings = Surroundings { contact, materials: &materials, particles: !particles.is_empty() };
     let ground = root.get("ground").map(|node| world::ground(&node, &surroundings)).transpose()?;
@@ -148,6 +149,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         particles,
     };
     let doubt = check::nothing_touches(&scene).map(|invalid| source.attach(invalid));
+    scene.warnings.extend(doubt);
+    let doubt = check::too_stiff(&scene).map(|invalid| source.attach(invalid));
     scene.warnings.extend(doubt);
     Ok(scene)
 }

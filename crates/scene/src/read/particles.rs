@@ -1,8 +1,10 @@
 //! `[[particles]]`.
 
+use super::contact::material_of;
 use super::node::{Keys, Node, Table};
 use crate::check::{MOST, too_many};
 use crate::error::Invalid;
+use crate::material::Material;
 use crate::particles::{Particles, on_line};
 use crate::words;
 
@@ -18,12 +20,15 @@ const KEYS: Keys = &[
     ("drag", "drag = 0.01"),
     ("drags", "drags = [0.01, 0.02]"),
     ("fixed", "fixed = true"),
+    ("radius", "radius = 0.05"),
+    ("radii", "radii = [0.05, 0.1]"),
+    ("material", "material = \"rubber\""),
 ];
 
 const LINE_KEYS: Keys = &[("from", "from = [0, 0, 0]"), ("to", "to = [1, 0, 0]"), ("count", "count = 10")];
 
 /// Reads a group. `total` counts the particles of all groups, so that no size is taken from memory unseen.
-pub(super) fn read(node: &Node<'_>, total: &mut usize) -> Result<Particles, Invalid> {
+pub(super) fn read(node: &Node<'_>, materials: &[Material], total: &mut usize) -> Result<Particles, Invalid> {
     let table = node.table(KEYS)?;
     let name = table.name()?;
     let kind = table.need_one_of(&["position", "positions", "line"])?;
@@ -46,6 +51,8 @@ pub(super) fn read(node: &Node<'_>, total: &mut usize) -> Result<Particles, Inva
         masses: table.need_each(["mass", "masses"], count, |it| it.number())?,
         drag: table.each(["drag", "drags"], count, |it| it.number())?,
         fixed: fixed(&table, count, indexed)?,
+        radii: table.each(["radius", "radii"], count, |it| it.number())?,
+        material: material_of(&table, materials)?,
     })
 }
 

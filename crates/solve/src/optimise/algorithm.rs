@@ -27,6 +27,8 @@ pub(super) struct Advance {
     pub value: f64,
     /// The ∞-norm of the projected gradient there, if the method knows it.
     pub gradient_norm: Option<f64>,
+    /// Is it known to be zero, that of variables at their bounds included?
+    pub flat: bool,
     /// The length of the step that led there.
     pub step: f64,
     /// A size relative to max(1, |z|∞) which says, when tiny, that going on is in vain.
@@ -41,6 +43,7 @@ impl Advance {
         Advance {
             value: point.value,
             gradient_norm: Some(bounds.projected_gradient_norm(&point.z, &point.gradient)),
+            flat: point.gradient.iter().all(|g| *g == 0.0),
             step: norm(&difference(&point.z, from)),
             scale: None,
             end: None,
@@ -49,7 +52,7 @@ impl Advance {
 
     /// Still where it was.
     pub fn stay(value: f64, end: Reason) -> Advance {
-        Advance { value, gradient_norm: None, step: 0.0, scale: None, end: Some(end) }
+        Advance { value, gradient_norm: None, flat: false, step: 0.0, scale: None, end: Some(end) }
     }
 }
 

@@ -228,7 +228,7 @@ impl Algorithm for CmaEs {
     fn begin(&mut self, objective: &mut Evaluator<'_>, _bounds: &Bounds) -> Result<Advance, Failure> {
         // The method does not need this value, but its best is then never worse than the start.
         let value = if_finite(objective.value(&self.mean))?.unwrap_or(f64::NAN);
-        Ok(Advance { value, gradient_norm: None, step: 0.0, scale: None, end: None })
+        Ok(Advance { value, gradient_norm: None, flat: false, step: 0.0, scale: None, end: None })
     }
 
     fn advance(&mut self, objective: &mut Evaluator<'_>, bounds: &Bounds) -> Result<Advance, Failure> {
@@ -242,7 +242,14 @@ impl Algorithm for CmaEs {
             self.barren += 1;
             let place = format!("no candidate of {BARREN} generations had a value");
             let end = (self.barren >= BARREN).then_some(Reason::NotFinite { place });
-            return Ok(Advance { value: f64::NAN, gradient_norm: None, step: 0.0, scale: None, end });
+            return Ok(Advance {
+                value: f64::NAN,
+                gradient_norm: None,
+                flat: false,
+                step: 0.0,
+                scale: None,
+                end,
+            });
         }
         self.barren = 0;
         let best = candidates.iter().filter_map(|c| c.value).fold(f64::INFINITY, f64::min);
@@ -251,6 +258,6 @@ impl Algorithm for CmaEs {
         candidates.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         let step = self.adapt(&candidates);
         let (scale, end) = (Some(self.width()), self.degenerate());
-        Ok(Advance { value: best, gradient_norm: None, step: norm(&step), scale, end })
+        Ok(Advance { value: best, gradient_norm: None, flat: false, step: norm(&step), scale, end })
     }
 }

@@ -149,9 +149,11 @@ impl LevenbergMarquardt {
         self.damping = (self.damping * RELIEF.max(1.0 - (2.0 * gain - 1.0).powi(3))).max(LEAST_DAMPING);
         self.growth = 2.0;
         let step = difference(&self.z, &from);
+        let gradient = self.gradient();
         Advance {
             value: self.value,
-            gradient_norm: Some(bounds.projected_gradient_norm(&self.z, &self.gradient())),
+            gradient_norm: Some(bounds.projected_gradient_norm(&self.z, &gradient)),
+            flat: gradient.iter().all(|g| *g == 0.0),
             step: norm(&step),
             scale: Some(relative_step(&step, &self.z)),
             end: None,
@@ -168,6 +170,7 @@ impl Algorithm for LevenbergMarquardt {
                 Ok(Advance {
                     value: self.value,
                     gradient_norm: Some(norm),
+                    flat: false,
                     step: 0.0,
                     scale: None,
                     end: None,

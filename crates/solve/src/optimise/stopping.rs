@@ -78,6 +78,9 @@ impl Stopping {
         if iteration == 0 && advance.gradient_norm == Some(0.0) && best != 0.0 {
             return Some(Reason::Flat { value: best });
         }
+        if iteration > 0 && advance.flat && advance.value != 0.0 {
+            return Some(Reason::Plateau { value: advance.value });
+        }
         if let Some(norm) = advance.gradient_norm.filter(|&norm| norm <= self.tolerance) {
             return Some(Reason::Converged { norm });
         }
@@ -111,6 +114,13 @@ pub enum Reason {
     },
     /// The projected gradient is exactly zero where the run starts: there is nothing to follow.
     Flat {
+        /// The value there.
+        #[serde(with = "exact")]
+        value: f64,
+    },
+    /// The gradient, of all variables, has become exactly zero where the value is not: nothing reaches the loss any more, or it
+    /// is a minimum to the last bit.
+    Plateau {
         /// The value there.
         #[serde(with = "exact")]
         value: f64,
@@ -163,6 +173,13 @@ impl fmt::Display for Reason {
                 write!(
                     f,
                     "Nothing was tried: the gradient is exactly zero at the start, where the value is {value:.3e}."
+                )
+            }
+            Reason::Plateau { value } => {
+                write!(
+                    f,
+                    "The gradient is exactly zero where it has come to, at the value {value:.3e}: unless that is a minimum to the \
+                     last bit, nothing reaches the loss any more. Take shorter steps, or start elsewhere."
                 )
             }
             Reason::SmallStep { step } => {

@@ -117,6 +117,7 @@ fn measured(term: &LossTerm) -> Option<Part> {
         | LossKind::Velocity { .. }
         | LossKind::Joint { .. }
         | LossKind::Trajectory { .. }
+        | LossKind::Contact { .. }
         | LossKind::Effort { .. } => None,
     }
 }

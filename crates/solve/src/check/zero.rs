@@ -1,0 +1,81 @@
+//! Why a derivative by a number of contacts is exactly zero.
+
+use pullback_engine::rollout::Coordinate;
+use pullback_engine::{ContactWatch, Scheme};
+
+use super::Audit;
+use crate::Error;
+use crate::problem::Problem;
+
+/// A variable whose derivative is zero.
+struct Zero {
+    name: String,
+    /// Its number among the params.
+    param: usize,
+    /// How many contacts that read it bore a load, and how many of them slid, over all steps.
+    touching: f64,
+    sliding: f64,
+}
+
+/// The reasons that the contacts of the motion at z give, for variables that were looked at.
+pub(super) fn reasons(
+    problem: &mut Problem,
+    z: &[f64],
+    audit: &[Audit],
+) -> Result<Vec<(String, String)>, Error> {
+    let mut zeros = zeros(problem, audit);
+    if zeros.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scheme = Scheme::of(&problem.description().scene);
+    let params: Vec<usize> = zeros.iter().map(|zero| zero.param).collect();
+    let mut watch = ContactWatch::of_params(problem.model(), &scheme, &params)?;
+    let mut result = Ok(());
+    problem.watch(z, |moment| {
+        if moment.last || result.is_err() {
+            return;
+        }
+        result = watch.run(moment.time, moment.state, moment.control, moment.params);
+        for (k, zero) in zeros.iter_mut().enumerate() {
+            zero.touching += watch.touching(k).count;
+            zero.sliding += watch.touching(k).sliding;
+        }
+    })?;
+    result?;
+    let values = problem.point(z).params;
+    let reason = |zero: Zero| zero.why(values[zero.param]).map(|why| (zero.name, why.to_owned()));
+    Ok(zeros.into_iter().filter_map(reason).collect())
+}
+
+/// Numbers of contacts among the variables that were looked at, whose derivative is exactly zero.
+fn zeros(problem: &Problem, audit: &[Audit]) -> Vec<Zero> {
+    let variables = problem.variables();
+    let coordinates = variables.coordinates();
+    let found = |it: &Audit| {
+        let at = (0..variables.len()).find(|&i| variables.name(i).0 == it.name)?;
+        match coordinates[at] {
+            Coordinate::Param(param) if problem.model().contacts_read(param) => {
+                Some(Zero { name: it.name.clone(), param, touching: 0.0, sliding: 0.0 })
+            }
+            Coordinate::Param(_) | Coordinate::State(_) | Coordinate::Control(_) => None,
+        }
+    };
+    audit.iter().filter(|it| it.derivative == 0.0).filter_map(found).collect()
+}
+
+impl Zero {
+    /// The reason, if contacts tell.
+    fn why(&self, value: f64) -> Option<&'static str> {
+        if self.touching == 0.0 {
+            return Some("nothing that it belongs to touches");
+        }
+        match self.name.rsplit('.').next().unwrap_or_default() {
+            "mu" if self.sliding == 0.0 => Some("what touches sticks: friction is nowhere at its limit"),
+            "restitution" if value == 0.0 => {
+                Some("it is 0, and at 0 nothing bounces: start from a little more")
+            }
+            "restitution" => Some("nothing bounces, or all that it meets bounces more"),
+            _ => None,
+        }
+    }
+}

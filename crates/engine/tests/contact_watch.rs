@@ -92,9 +92,10 @@ fn pushed(mut scene: Scene) -> Scene {
     scene
 }
 
-fn check(name: &str, scene: Scene) -> f64 {
+fn check(name: &str, scene: Scene, sparse: bool) -> f64 {
     let scene = pushed(scene);
     let model = Model::new(&scene).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let model = if sparse { model.with_sparse_contact(1) } else { model };
     let groups = groups(&model);
     let mut watch = ContactWatch::new(&model, &Scheme::of(&scene), &groups).expect("contacts");
     let control = (0..model.control_layout().len()).map(|i| 0.1 * (i as f64 + 0.3).sin()).collect();
@@ -136,14 +137,21 @@ fn check(name: &str, scene: Scene) -> f64 {
 #[test]
 fn the_pullback_of_impulses_is_that_of_differences() {
     for (name, scene) in common::contacts::hard() {
-        check(name, scene);
+        check(name, scene, false);
+    }
+}
+
+#[test]
+fn the_pullback_of_impulses_of_sparse_equations_is_that_of_differences() {
+    for (name, scene) in common::contacts::sparse() {
+        check(name, scene, true);
     }
 }
 
 #[test]
 fn the_pullback_of_penalties_is_that_of_differences() {
     for (name, scene) in common::contacts::soft() {
-        check(name, scene);
+        check(name, scene, false);
     }
 }
 

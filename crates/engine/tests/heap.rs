@@ -1,11 +1,12 @@
 //! Heaps of loose bodies: hundreds of contacts that feel each other, with sparse equations.
 
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Error, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_engine::{Between, ContactWatch, Error, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::{RunOptions, Width};
 use pullback_scene::robot::{Geometry, Inertial, Placement, Robot, Shape};
 use pullback_scene::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, Ground, Scene, Simulation,
+    Toucher,
 };
 
 const SIZE: f64 = 0.1;
@@ -176,6 +177,32 @@ fn steps_do_not_depend_on_those_before() {
         })
         .expect("a run");
     assert_eq!(last, at_once);
+}
+
+/// The momentum that a step gives boxes and balls is what gravity and the forces of their contacts say.
+#[test]
+fn forces_of_a_heap_are_those_of_the_step() {
+    let scene = heap(100, swept(10));
+    let (step, state) = fallen(100, swept(10), None, 25);
+    let model = step.model();
+    let of = |robot: usize| Between { of: Some(Toucher::Robot(robot)), with: None };
+    let mut watch = ContactWatch::new(model, &Scheme::of(&scene), &[of(0), of(1)]).expect("contacts");
+    watch.run(0.0, &state, &[], model.params().values()).expect("it fits");
+    let next = after(&step, &state, 1).expect("a run");
+    // Of boxes, then of balls: velocities of all, then angular ones. All have a mass of 1 kg.
+    let of_robot = |state: &[f64], robot: usize, axis: usize| -> f64 {
+        let group = &state[model.positions() + robot * 6 * 50..][..3 * 50];
+        group.iter().skip(axis).step_by(3).sum()
+    };
+    for robot in 0..2 {
+        let force = watch.touching(robot).force;
+        for (axis, force) in [force.x, force.y, force.z].into_iter().enumerate() {
+            let change = of_robot(&next, robot, axis) - of_robot(&state, robot, axis);
+            let wanted = change / scene.simulation.dt - 50.0 * scene.world.gravity[axis];
+            assert!((force - wanted).abs() < 1e-7, "{robot}, {axis}: {force} {wanted}");
+        }
+        assert!(force.z > 100.0, "nothing bears it: {force:?}");
+    }
 }
 
 #[test]

@@ -372,6 +372,10 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
                        `solver = \"gauss-seidel\"` and `gradient = \"reverse\"`";
             return Error::Rollout(Box::new(source.error("contact", error.to_string(), fix)));
         }
+        EngineError::TooManyContacts { .. } => {
+            let fix = "write a larger number of `most_contacts`";
+            return Error::Rollout(Box::new(source.error("contact", error.to_string(), fix)));
+        }
         error if error.is_of_the_run() => {
             let fix = match description.scene.simulation.integrator.is_implicit() {
                 true => "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many",

@@ -159,7 +159,8 @@ impl ContactWatch {
     }
 
     /// Looks at the moment before a step: its time [s], state and control. Without a control, at the end of a rollout, forces are
-    /// those of a step in which controls are 0.
+    /// those of a step in which controls are 0. Where there is no room for all contacts, which is an error of the step, nothing is
+    /// a number.
     pub fn run(&mut self, time: f64, state: &[f64], control: &[f64], params: &[f64]) -> Result<(), Error> {
         self.check([state.len(), control.len(), params.len()])?;
         for (what, numbers) in [("a state", state), ("a control", control), ("params", params)] {

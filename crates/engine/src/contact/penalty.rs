@@ -41,6 +41,10 @@ pub(super) fn penalty<R: Real>(
         if mu * f < kf * speed {
             per_speed = mu * f / speed;
         }
+        // Without a load or without friction nothing sticks, also at rest.
+        if mu * f <= 0.0 {
+            per_speed = 0.0;
+        }
         force = normal * f - slide * per_speed;
     }
     force

@@ -24,6 +24,10 @@ fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R
         if mu * n < kf * speed {
             per_speed = mu * n / speed;
         }
+        // Without a load or without friction nothing sticks, also at rest.
+        if mu * n <= 0.0 {
+            per_speed = 0.0;
+        }
         f = vec3(-(per_speed * slide.x), -(per_speed * slide.y), n);
     }
     f

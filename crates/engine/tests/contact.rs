@@ -259,6 +259,31 @@ fn a_quadruped_stands() {
     assert!(speed < 0.05, "{last:?}");
 }
 
+/// A box that rests where there is no friction moves on with any velocity.
+#[test]
+fn mu_of_zero() {
+    for cone in ["circular", "box"] {
+        let text = format!(
+            "[simulation]\ndt = 0.001\nsteps = 1\n[ground]\nmu = 0\n[contact]\nmu = 0\nfriction_cone = \"{cone}\"\n\
+             [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\n"
+        );
+        let step = step(&text);
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+        let (state, params, controls) =
+            (step.model().state(), step.model().params(), step.model().controls(1));
+        let mut weights = vec![0.0; state.values().len()];
+        weights[0] = 1.0;
+        let gradient = rollout.gradient(&Start::new(&state, &controls, &params), &Weighted(weights));
+        let gradient = gradient.expect("a gradient");
+        let names: Vec<String> = (0..state.values().len()).map(|i| state.layout().name_of(i)).collect();
+        let by = |name: &str| gradient.states[names.iter().position(|n| n == name).expect("it is there")];
+        assert!((by("box.position.x") - 1.0).abs() < 1e-15, "{cone}: {}", by("box.position.x"));
+        assert!((by("box.velocity.x") - 1e-3).abs() < 1e-15, "{cone}: {}", by("box.velocity.x"));
+        let mu = gradient.params(0).expect("params").number("ground.mu").expect("it is a param");
+        assert_eq!(mu, 0.0, "{cone}");
+    }
+}
+
 /// A ball that lands without bouncing closes its gap; with the least restitution it turns back before.
 #[test]
 fn restitution_of_zero() {

@@ -70,7 +70,8 @@ impl Cone {
         let law = match self {
             Cone::Circular => {
                 let length = (q[0] * q[0] + q[1] * q[1]).sqrt();
-                let slides = (mu * s).lt(length);
+                // Without friction nothing sticks, also where nothing moves.
+                let slides = (mu * s).lt(length) | (mu * s).le(zero);
                 if slides.any() {
                     choose_law::<L>(slides, sliding(p, w, (mu, s, rho), q, length), sticks)
                 } else {
@@ -138,8 +139,9 @@ struct Bounded<L> {
 fn bounded<L: Lane>(p: L, w: L, q: L, (mu, s, rho): (L, L, L)) -> Bounded<L> {
     let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
     let limit = mu * s;
-    let slides = limit.lt(q.abs());
-    let sign = L::select(zero.lt(q), one, -one);
+    // Without friction nothing sticks, also where nothing moves.
+    let slides = limit.lt(q.abs()) | limit.le(zero);
+    let sign = L::select(zero.lt(q), one, L::select(q.lt(zero), -one, zero));
     Bounded {
         residual: L::select(slides, p - limit * sign, rho * w),
         by_normal: L::select(slides, -(mu * sign), zero),

@@ -27,6 +27,10 @@ fn penalty<R: Real>(gap: R, normal: Vec3<R>, velocity: Vec3<R>, ke: R, kd: R, kf
         let slide = velocity - normal * along;
         let speed = length(slide);
         let mut per_speed = kf;
+        // Without a load or without friction nothing sticks, also at rest.
+        if mu * f <= 0.0 {
+            per_speed = 0.0;
+        }
         // At rest it sticks: |s| = 0 is no point where the derivative is missing.
         if mu * f < kf * speed {
             per_speed = mu * f / speed;

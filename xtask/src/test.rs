@@ -140,7 +140,8 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 fn test(workspace: &Workspace) -> Result<()> {
     let mut command = cargo_with_nvrtc(workspace)?;
     robots::ready(workspace)?.name_to(&mut command);
-    process::run(command.args(["test", "--workspace", "--all-targets"]))
+    // Not `--all-targets`: that compiles the engine once more, as a test that has no tests.
+    process::run(command.args(["test", "--workspace", "--tests"]))
 }
 
 fn doctest(workspace: &Workspace) -> Result<()> {
@@ -153,10 +154,10 @@ fn assembly(workspace: &Workspace) -> Result<()> {
     process::run(cargo(workspace).args(["test", "--release", "--package", "pullback-kernel"]).args(tests))
 }
 
-/// `cargo test` only builds them; they end in assertions, so they are run. All are built at once: with the features that one
-/// package alone asks for, everything below would be compiled again.
+/// `cargo test` only builds them; they end in assertions, so they are run. They are built as `cargo test` builds them: with other
+/// features, or in another mode, everything below would be compiled again.
 fn examples(workspace: &Workspace) -> Result<()> {
-    process::run(cargo(workspace).args(["build", "--quiet", "--workspace", "--examples"]))?;
+    process::run(cargo(workspace).args(["test", "--quiet", "--workspace", "--no-run"]))?;
     for example in workspace.targets("example") {
         println!("-- example {}", example.name);
         let mut command = Process::new(workspace.target.join("debug/examples").join(&example.name));

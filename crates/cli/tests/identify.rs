@@ -26,14 +26,14 @@ fn identification_and_its_comparison_with_cma_es() {
     let iterations = solution["iterations"].as_integer().expect("a number");
     assert!(iterations < 50, "{iterations}");
 
-    // `cma-es: loss 12.4 with 1073 evaluations, against 25 values, 0 gradients and 11 Jacobians`
+    // `cma-es: loss 12.4 in 0.8 s with 1073 evaluations, against 25 values, 0 gradients and 11 Jacobians`
     let line = said.lines().find_map(|line| line.strip_prefix("cma-es: loss ")).expect("a comparison");
     let words: Vec<&str> = line.split(' ').collect();
     let number = |i: usize| words[i].trim_end_matches(',').parse::<f64>().expect("a number");
-    let (loss, evaluations) = (number(0), number(2));
+    let (loss, evaluations) = (number(0), number(5));
     let least = solution["loss"].as_float().expect("a number");
     // A Jacobian of five variables costs as much as five pairs of values, or less.
-    let ours = number(5) + number(7) + 10.0 * number(10);
+    let ours = number(8) + number(10) + 10.0 * number(13);
     assert!(loss > 0.999 * least, "nothing is lower: {loss} and {least}");
     assert!(evaluations > 3.0 * ours, "{evaluations} and {ours}");
 

@@ -202,6 +202,9 @@ impl Measure {
 }
 
 impl Operation for Measure {
+    // It looks at one world.
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "forces of contacts".to_owned()
     }

@@ -239,6 +239,9 @@ impl ParticleContact {
 }
 
 impl Operation for ParticleContact {
+    // Few batches have particles that touch shapes, and it would be large to compile.
+    const LANES: bool = false;
+
     fn name(&self) -> String {
         "contact of particles".to_owned()
     }

@@ -37,13 +37,13 @@ pub(super) fn penalty<R: Real>(
         let slide = velocity - normal * along;
         let speed = length(slide);
         let mut per_speed = kf;
-        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
-        if mu * f < kf * speed {
-            per_speed = mu * f / speed;
-        }
         // Without a load or without friction nothing sticks, also at rest.
         if mu * f <= 0.0 {
             per_speed = 0.0;
+        }
+        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
+        if mu * f < kf * speed {
+            per_speed = mu * f / speed;
         }
         force = normal * f - slide * per_speed;
     }

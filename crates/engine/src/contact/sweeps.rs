@@ -27,25 +27,31 @@ fn in_circle<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
     let limit = mu * p.x;
     let size = sqrt(p.y * p.y + p.z * p.z);
     let mut scale = 1.0;
-    if limit < size {
-        scale = limit / size;
-    }
     // Without a load there is none, also where nothing slides.
     if limit <= 0.0 {
         scale = 0.0;
     }
+    if limit < size {
+        scale = limit / size;
+    }
     vec3(p.x, p.y * scale, p.z * scale)
+}
+
+/// Friction along one direction, cut off at its limit. Without a load there is none, also where nothing slides.
+#[kernel]
+fn cut_off<R: Real>(p: R, limit: R) -> R {
+    let mut friction = 0.0;
+    if abs(p) + limit > 0.0 {
+        friction = clamp(p, -limit, limit);
+    }
+    friction
 }
 
 /// Friction cut off at the box.
 #[kernel]
 fn in_box<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
     let limit = mu * p.x;
-    let mut scale = 1.0;
-    if limit <= 0.0 {
-        scale = 0.0;
-    }
-    vec3(p.x, clamp(p.y, -limit, limit) * scale, clamp(p.z, -limit, limit) * scale)
+    vec3(p.x, cut_off(p.y, limit), cut_off(p.z, limit))
 }
 
 impl Cone {

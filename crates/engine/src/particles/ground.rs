@@ -20,13 +20,13 @@ fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R
         let slide = vec3(v.x, v.y, 0.0);
         let speed = length(slide);
         let mut per_speed = kf;
-        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
-        if mu * n < kf * speed {
-            per_speed = mu * n / speed;
-        }
         // Without a load or without friction nothing sticks, also at rest.
         if mu * n <= 0.0 {
             per_speed = 0.0;
+        }
+        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
+        if mu * n < kf * speed {
+            per_speed = mu * n / speed;
         }
         f = vec3(-(per_speed * slide.x), -(per_speed * slide.y), n);
     }

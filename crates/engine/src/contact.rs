@@ -5,6 +5,7 @@ mod alone;
 mod blocks;
 mod bodies;
 mod contacts;
+mod corners;
 mod damped;
 mod dynamics;
 mod equations;
@@ -22,6 +23,7 @@ mod pattern;
 mod penalty;
 mod place;
 mod placed;
+mod pool;
 mod pull;
 mod pushed;
 mod rows;
@@ -352,10 +354,12 @@ impl Contacts {
             let mut mixed = surface.springs.iter().chain([&surface.mu, &surface.restitution]);
             mixed.any(|mixed| mixed.parts().any(is))
         };
+        let of_corners =
+            |shape: &Shape| shape.corners.as_ref().is_some_and(|place| place.has(params, number));
         let Touchable { shapes, surfaces, .. } = &*self.touchable;
         Group::Reading {
             surfaces: surfaces.iter().map(of_surface).collect(),
-            shapes: shapes.iter().map(|shape| shape.sizes.iter().any(is)).collect(),
+            shapes: shapes.iter().map(|shape| shape.sizes.iter().any(is) || of_corners(shape)).collect(),
         }
     }
 

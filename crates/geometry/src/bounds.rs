@@ -58,7 +58,7 @@ const ACROSS: f64 = 1e-9;
 impl Kind {
     /// A box along the axes of the world that holds all of a shape where it is, and a margin [m] around it.
     ///
-    /// It is the least one, but for hulls without sizes: of these, the one around the box that they were made in. Planes and
+    /// It is the least one, but for hulls and ground without sizes: of these, the one around the box that they were made in. Planes and
     /// ground go down without end. Where the pose is NaN, the box meets nothing or has no end there.
     pub fn bounds(&self, sizes: &[f64], pose: &Pose, margin: f64) -> Bounds {
         let r = pose.rotation;
@@ -85,6 +85,9 @@ impl Kind {
             Kind::Hull(hull) if sizes.is_empty() => placed(&hull.bounds, pose).grown(margin),
             Kind::Surface(surface) if sizes.is_empty() => {
                 below(placed(&surface.tree.bounds(), pose).grown(margin), r.z, false)
+            }
+            Kind::Heights(heights) if sizes.is_empty() => {
+                below(placed(&heights.bounds, pose).grown(margin), r.z, false)
             }
             Kind::Hull(hull) => self.of_corners(sizes, hull.topology.corners, pose).grown(margin),
             Kind::Surface(surface) => {

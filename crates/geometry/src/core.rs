@@ -4,6 +4,7 @@ use pullback_kernel::prelude::*;
 
 use crate::cells::*;
 use crate::contact::*;
+use crate::corners::Corners;
 use crate::feature::{Feature, Touch};
 use crate::kind::Kind;
 use crate::topology::Topology;
@@ -15,6 +16,8 @@ pub(crate) struct Core<'a, R> {
     pub topology: &'a Topology,
     pub pose: &'a Pose<R>,
     pub sizes: &'a [R],
+    /// Which corners the sizes of a hull or of ground are of.
+    pub corners: &'a Corners,
 }
 
 /// The cotangents of a core's pose and sizes.
@@ -39,10 +42,17 @@ impl<R: Real> Core<'_, R> {
         self.kind.radius(self.sizes)
     }
 
+    /// Corner `i` in the shape's frame.
+    #[inline(always)]
+    fn corner(&self, i: u32) -> Vec3<R> {
+        let i = i as usize;
+        self.kind.corner_at(self.sizes, i, self.corners.place(i))
+    }
+
     /// Corner `i` in the world.
     #[inline(always)]
     pub fn at(&self, i: u32) -> Vec3<R> {
-        transform_point(*self.pose, self.kind.corner(self.sizes, i as usize))
+        transform_point(*self.pose, self.corner(i))
     }
 
     #[inline(always)]
@@ -74,10 +84,11 @@ impl<R: Real> Core<'_, R> {
     /// Adds what the cotangent of corner `i` in the world is for the pose and the sizes.
     #[inline(always)]
     pub fn spread(&self, i: u32, bar: Vec3<R>, into: &mut CoreBar<'_, R>) {
-        let local = self.kind.corner(self.sizes, i as usize);
+        let local = self.corner(i);
         let (pose_bar, local_bar) = transform_point::pullback(*self.pose, local, bar);
         *into.pose = *into.pose + pose_bar;
-        self.kind.corner_pullback(i as usize, local_bar, into.sizes);
+        let i = i as usize;
+        self.kind.corner_pullback(i, self.corners.place(i), local_bar, into.sizes);
     }
 
     #[inline(always)]

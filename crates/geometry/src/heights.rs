@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pullback_kernel::prelude::*;
+
 use crate::topology::Topology;
 use crate::{Bounds, SurfaceError};
 
@@ -15,6 +17,7 @@ pub struct Heights {
     spacing: [f64; 2],
     heights: Vec<f64>,
     pub(crate) topology: Arc<Topology>,
+    pub(crate) bounds: Bounds,
 }
 
 impl Heights {
@@ -38,7 +41,13 @@ impl Heights {
             }
         }
         let topology = Topology::polygons(columns * rows, triangles.iter().map(|t| &t[..]));
-        Ok(Heights { columns, rows, spacing, heights: heights.to_vec(), topology: Arc::new(topology) })
+        let (heights, topology) = (heights.to_vec(), Arc::new(topology));
+        let mut grid = Heights { columns, rows, spacing, heights, topology, bounds: Bounds::NONE };
+        grid.bounds = Bounds::of((0..grid.heights.len()).map(|i| {
+            let [x, y] = grid.place(i);
+            Vec3 { x, y, z: grid.heights[i] }
+        }));
+        Ok(grid)
     }
 
     /// The sizes that it starts with [m].

@@ -90,6 +90,28 @@ impl Kind {
         }
     }
 
+    /// The corners, or the heights, that it was made with: what its sizes start as. None of what has no corners of its own.
+    pub fn made(&self) -> &[f64] {
+        match self {
+            Kind::Hull(hull) => hull.corners(),
+            Kind::Surface(surface) => surface.corners(),
+            Kind::Heights(heights) => heights.heights(),
+            Kind::Plane | Kind::Sphere | Kind::Capsule | Kind::Cylinder | Kind::Box | Kind::Ellipsoid => &[],
+        }
+    }
+
+    /// How far corners of triangles have moved since they were made, at most, along x, y and z of the shape's frame [m]. Where
+    /// sizes are not given, and of all other kinds, nothing: what finds their cells does not depend on it.
+    pub fn moved(&self, sizes: &[f64]) -> [f64; 3] {
+        let mut most = [0.0_f64; 3];
+        if let Kind::Surface(surface) = self {
+            for (now, made) in sizes.chunks_exact(3).zip(surface.corners().chunks_exact(3)) {
+                (0..3).for_each(|k| most[k] = most[k].max((now[k] - made[k]).abs()));
+            }
+        }
+        most
+    }
+
     /// Does a polyhedron stand in for it?
     #[inline]
     pub(crate) fn is_round(&self) -> bool {
@@ -151,6 +173,12 @@ impl Kind {
     /// Corner `i` of the core, in the shape's frame.
     #[inline(always)]
     pub(crate) fn corner<R: Real>(&self, sizes: &[R], i: usize) -> Vec3<R> {
+        self.corner_at(sizes, i, i)
+    }
+
+    /// Corner `i` of the core, whose sizes are those at place `k` of what is given.
+    #[inline(always)]
+    pub(crate) fn corner_at<R: Real>(&self, sizes: &[R], i: usize, k: usize) -> Vec3<R> {
         let zero = R::from_f64(0.0);
         match self {
             Kind::Plane | Kind::Sphere => vec3(zero, zero, zero),
@@ -160,18 +188,19 @@ impl Kind {
             Kind::Box => {
                 vec3(signed(sizes[0], i & 1 != 0), signed(sizes[1], i & 2 != 0), signed(sizes[2], i & 4 != 0))
             }
-            Kind::Hull(hull) => corner_of(sizes, hull.corners(), i),
-            Kind::Surface(surface) => corner_of(sizes, surface.corners(), i),
+            Kind::Hull(hull) => corner_of(sizes, hull.corners(), i, k),
+            Kind::Surface(surface) => corner_of(sizes, surface.corners(), i, k),
             Kind::Heights(heights) => {
                 let [x, y] = heights.place(i);
-                let z = if sizes.is_empty() { R::from_f64(heights.heights()[i]) } else { sizes[i] };
+                let z = if sizes.is_empty() { R::from_f64(heights.heights()[i]) } else { sizes[k] };
                 vec3(R::from_f64(x), R::from_f64(y), z)
             }
         }
     }
 
+    /// The pullback of [`Kind::corner_at`].
     #[inline(always)]
-    pub(crate) fn corner_pullback<R: Real>(&self, i: usize, bar: Vec3<R>, sizes_bar: &mut [R]) {
+    pub(crate) fn corner_pullback<R: Real>(&self, i: usize, k: usize, bar: Vec3<R>, sizes_bar: &mut [R]) {
         if sizes_bar.is_empty() {
             return;
         }
@@ -195,22 +224,22 @@ impl Kind {
                 sizes_bar[2] = sizes_bar[2] + signed(bar.z, i & 4 != 0);
             }
             Kind::Hull(_) | Kind::Surface(_) => {
-                sizes_bar[3 * i] = sizes_bar[3 * i] + bar.x;
-                sizes_bar[3 * i + 1] = sizes_bar[3 * i + 1] + bar.y;
-                sizes_bar[3 * i + 2] = sizes_bar[3 * i + 2] + bar.z;
+                sizes_bar[3 * k] = sizes_bar[3 * k] + bar.x;
+                sizes_bar[3 * k + 1] = sizes_bar[3 * k + 1] + bar.y;
+                sizes_bar[3 * k + 2] = sizes_bar[3 * k + 2] + bar.z;
             }
-            Kind::Heights(_) => sizes_bar[i] = sizes_bar[i] + bar.z,
+            Kind::Heights(_) => sizes_bar[k] = sizes_bar[k] + bar.z,
         }
     }
 }
 
-/// Corner `i` of these coordinates, or of those that it was made with.
+/// Corner `k` of these coordinates, or corner `i` of those that it was made with.
 #[inline(always)]
-fn corner_of<R: Real>(sizes: &[R], made: &[f64], i: usize) -> Vec3<R> {
+fn corner_of<R: Real>(sizes: &[R], made: &[f64], i: usize, k: usize) -> Vec3<R> {
     if sizes.is_empty() {
         return vec3(R::from_f64(made[3 * i]), R::from_f64(made[3 * i + 1]), R::from_f64(made[3 * i + 2]));
     }
-    vec3(sizes[3 * i], sizes[3 * i + 1], sizes[3 * i + 2])
+    vec3(sizes[3 * k], sizes[3 * k + 1], sizes[3 * k + 2])
 }
 
 /// A corner of a polyhedron, stretched along x, y and z.

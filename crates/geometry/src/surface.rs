@@ -11,8 +11,8 @@ use crate::tree::Tree;
 /// Triangles with solid ground behind them: which corners they join. Where the corners are is in its sizes, which start as
 /// [`Surface::corners`].
 ///
-/// Triangles near a shape are found by where the corners were when the surface was made: when they move by more than a
-/// margin, make it again.
+/// Triangles near a shape are found by where the corners were when the surface was made, and by how far the farthest has moved
+/// since along each axis: corners that move up and down cost little, those that move far aside make more triangles be looked at.
 #[derive(Clone, Debug)]
 pub struct Surface {
     corners: Vec<f64>,

@@ -285,6 +285,8 @@ pub struct Shape {
     /// [`Scene::materials`]: crate::Scene::materials
     /// [`Scene::contact`]: crate::Scene::contact
     pub material: Option<usize>,
+    /// Are the corners of a mesh, or the heights over a grid, params of the model? They cost memory and time in every step.
+    pub corner_params: bool,
     /// Colour: red, green, blue, opacity, from 0 to 1.
     pub color: [f64; 4],
 }
@@ -432,6 +434,7 @@ impl Shape {
             collides: true,
             friction: None,
             material: None,
+            corner_params: false,
             color: [0.5, 0.5, 0.5, 1.0],
         }
     }
@@ -446,6 +449,12 @@ impl Shape {
     #[must_use]
     pub fn made_of(self, material: usize) -> Self {
         Self { material: Some(material), ..self }
+    }
+
+    /// The same shape, with the corners of its mesh, or its heights, as params of the model.
+    #[must_use]
+    pub fn with_corner_params(self) -> Self {
+        Self { corner_params: true, ..self }
     }
 
     /// The same shape on a body, with its middle at a point of the body [m].

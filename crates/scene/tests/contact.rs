@@ -150,7 +150,7 @@ fn shapes_of_the_world() {
     let wanted = [
         ramp,
         wall,
-        named("hill", hill([1.0; 3])),
+        named("hill", hill([1.0; 3])).with_corner_params(),
         named("peak", hill([1.0, 1.0, 3.0])),
         Shape { placement: Placement::at([10.0, 0.0, 0.0]), ..named("dunes", Geometry::Heights(dunes)) },
         named("pit", Geometry::Heights(pit)),

@@ -140,6 +140,7 @@ fn frames_and_shapes_of_a_robot() {
         collides: true,
         friction: None,
         material: None,
+        corner_params: false,
         color: [0.5, 0.5, 0.5, 1.0],
     };
     let wanted = [

@@ -7,7 +7,8 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Lane;
 use pullback_kernel::scalar::Mask;
 
-use super::touchable::MOST_SIZES;
+use super::corners::Seen;
+use super::touchable::{MOST_SIZES, Shape};
 
 /// What particles can touch.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub(crate) enum Extent {
     Plane,
     /// Outside of a ball around the shape.
     Ball,
-    /// Outside of a box in the shape's frame: of what has no end downwards, and does not change.
+    /// Outside of a box in the shape's frame: of what has no end downwards.
     Box(Bounds),
 }
 
@@ -50,11 +51,22 @@ impl Extent {
         }
     }
 
+    /// The same of a shape whose corners are params: of ground, as it is seen now; none where it does not change.
+    pub fn now(&self, shape: &Shape, seen: &Seen) -> Option<Extent> {
+        match (self, &shape.corners) {
+            (Extent::Box(_), Some(place)) => Some(Extent::Box(seen.bounds(&shape.kind, place))),
+            _ => None,
+        }
+    }
+
     /// The radius of a ball around a shape with these sizes [m], world by world; 0 where none is asked for.
     #[inline(always)]
-    pub fn reach<L: Lane>(&self, kind: &Kind, sizes: &[L]) -> L {
+    pub fn reach<L: Lane>(&self, shape: &Shape, sizes: &[L], seen: &Seen) -> L {
         let mut reach = L::from_f64(0.0);
-        let Extent::Ball = self else { return reach };
+        let (Extent::Ball, kind) = (self, &shape.kind) else { return reach };
+        if let Some(place) = &shape.corners {
+            return L::from_f64(seen.reach(kind, place));
+        }
         for lane in 0..L::WIDTH {
             let mut plain = [0.0; MOST_SIZES];
             for (to, from) in plain.iter_mut().zip(sizes) {

@@ -1,11 +1,11 @@
 //! Which of many shapes are near each other: what a broad phase keeps from step to step.
 
-use std::sync::Mutex;
-
 use pullback_geometry::{Bounds, Broad};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Lane, lane_of};
 
+use super::corners::Seen;
+use super::pool::Pool;
 use super::touchable::{MOST_SIZES, Touchable};
 use crate::articulated::kinematics::zero;
 use pullback_kernel::{numbers, numbers_mut};
@@ -29,19 +29,14 @@ impl Finder {
 }
 
 /// Finders of all that run at once. What they find does not depend on what they found before: a step gives the same bits
-/// whichever it takes. They allocate only where there are more shapes or pairs than ever before.
+/// whichever it takes.
 #[derive(Debug, Default)]
-pub(crate) struct Finders(Mutex<Vec<Finder>>);
+pub(crate) struct Finders(Pool<Finder>);
 
 impl Finders {
-    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Finder>> {
-        // One that panicked has left none behind.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
     /// For the next step.
     pub fn give_back(&self, finder: Finder) {
-        self.free().push(finder);
+        self.0.give_back(finder);
     }
 
     /// Pairs that may touch and whose boxes meet in any world.
@@ -49,11 +44,11 @@ impl Finders {
     pub fn find<L: Lane>(
         &self,
         model: &Touchable,
-        starts: &[usize],
+        (starts, sizes): (&[usize], &[L]),
         poses: &[Pose<L>],
-        sizes: &[L],
+        seen: &Seen,
     ) -> Finder {
-        let mut finder = self.free().pop().unwrap_or_default();
+        let mut finder = self.0.take();
         finder.bounds.clear();
         for (s, shape) in model.shapes.iter().enumerate() {
             let mut all = Bounds::NONE;
@@ -71,7 +66,8 @@ impl Finders {
                     *to = from.value_in(0);
                 }
                 // Half of the margin on both sides.
-                let bounds = shape.kind.bounds(&plain[..of.len()], &pose, 0.5 * model.margin);
+                let own = seen.sizes(shape.corners.as_ref(), lane).unwrap_or(&plain[..of.len()]);
+                let bounds = shape.kind.bounds(own, &pose, 0.5 * model.margin);
                 for k in 0..3 {
                     all.low[k] = all.low[k].min(bounds.low[k]);
                     all.high[k] = all.high[k].max(bounds.high[k]);

@@ -14,7 +14,8 @@ use pullback_kernel::program::{
 use pullback_kernel::scalar::Mask;
 
 use super::against::{Against, Extent, Face};
-use super::one::{self, One};
+use super::corners::{Seen, Sight};
+use super::one::{self, Cornered, One};
 use super::penalty::penalty;
 use super::place::At;
 use super::pushed::{Before, On, Pushed};
@@ -45,6 +46,8 @@ pub(crate) struct ParticleContact {
     /// Of each face: the body that it is fixed to, unless it stands still.
     on: Vec<Option<On>>,
     pushed: Pushed,
+    /// What sees corners that are params.
+    sight: Sight,
 }
 
 /// The most contacts of a particle with a shape, and the most lanes.
@@ -72,6 +75,8 @@ struct Ball<L> {
 struct Shapes<'a, L: Lane> {
     poses: &'a mut [Pose<L>],
     sizes: &'a mut [L],
+    /// Corners that are params; of cotangents nothing.
+    seen: Seen,
 }
 
 /// Stiffness, damping, friction slope and friction of two surfaces, or their cotangents.
@@ -146,7 +151,8 @@ impl ParticleContact {
         let on = against.faces.iter().map(|face| pushed.on(pinned(face))).collect();
         let force = p.computed(&name("contact force on particles"), particles.count);
         let (model, against) = (model.clone(), against.clone());
-        p.operation(ParticleContact { model, against, given, starts, particles, force, on, pushed });
+        let sight = Sight::default();
+        p.operation(ParticleContact { model, against, given, starts, particles, force, on, pushed, sight });
         (force, out)
     }
 
@@ -166,6 +172,7 @@ impl ParticleContact {
         Shapes {
             poses: carve::<Pose, L>(scratch, shapes),
             sizes: carve::<f64, L>(scratch, self.starts[shapes]),
+            seen: Seen::default(),
         }
     }
 
@@ -177,7 +184,14 @@ impl ParticleContact {
 
     /// Contacts of a particle that may be near a face.
     #[inline(always)]
-    fn find<L: Lane>(&self, face: &Face, shapes: &Shapes<'_, L>, ball: &Ball<L>, near: L::Mask) -> Found<L> {
+    fn find<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        face: &Face,
+        shapes: &Shapes<'_, L>,
+        ball: &Ball<L>,
+        near: L::Mask,
+    ) -> Found<L> {
         let mut found =
             Found { contacts: [zero(); MOST], features: [[Feature::default(); MOST]; MOST_LANES], count: 1 };
         if face.pair.is_simple() {
@@ -187,7 +201,8 @@ impl ParticleContact {
             found.contacts[0] = contact;
             return found;
         }
-        self.find_each(face, shapes, ball, L::select(near, L::from_f64(1.0), L::from_f64(0.0)), &mut found);
+        let near = L::select(near, L::from_f64(1.0), L::from_f64(0.0));
+        self.find_each(world, face, shapes, (ball, near), &mut found);
         found
     }
 
@@ -195,26 +210,29 @@ impl ParticleContact {
     #[inline(never)]
     fn find_each<L: Lane>(
         &self,
+        world: &World<'_, L>,
         face: &Face,
         shapes: &Shapes<'_, L>,
-        ball: &Ball<L>,
-        near: L,
+        (ball, near): (&Ball<L>, L),
         found: &mut Found<L>,
     ) {
         const { assert!(L::WIDTH <= MOST_LANES) };
         found.count = 0;
+        let cornered = self.cornered(face);
         for lane in (0..L::WIDTH).filter(|&lane| near.value_in(lane) != 0.0) {
-            let one = self.one(face, shapes, ball, lane);
-            let mut features = [Feature::default(); one::MOST];
-            let mut detected = one.detect(&face.pair, 0.0, &mut features);
+            let mut one = self.one(face, shapes, ball, lane);
+            let (seen, mut features) = ((&cornered, &shapes.seen, lane), [Feature::default(); one::MOST]);
+            let mut detected = one.detect(&face.pair, 0.0, seen, &mut features);
             if detected == 0 && matches!(face.extent, Extent::Box(_)) {
                 // Ground is looked for as far above a shape as its own radius.
                 let deep = L::from_f64(DEEPEST);
                 let wide = Ball { pose: ball.pose, v: ball.v, radius: [ball.radius[0].max(deep)] };
-                detected = self.one(face, shapes, &wide, lane).detect(&face.pair, 0.0, &mut features);
+                let wide = self.one(face, shapes, &wide, lane);
+                detected = wide.detect(&face.pair, 0.0, seen, &mut features);
             }
             let mut count = 0;
             for &feature in &features[..detected] {
+                cornered.gather(world, (&face.pair, feature, lane), &mut one);
                 let contact = one.contact(&face.pair, feature);
                 if contact.gap.value_in(0) < 0.0 && count < MOST {
                     set_lane_of::<Contact, L>(&mut found.contacts[count], lane, &contact);
@@ -235,6 +253,10 @@ impl ParticleContact {
     ) -> One<L::Element> {
         let poses = [&shapes.poses[face.shape], &ball.pose];
         One::new(poses, [self.sizes(face, shapes.sizes), &ball.radius], lane)
+    }
+
+    fn cornered(&self, face: &Face) -> Cornered<'_> {
+        Cornered { shapes: [Some(&self.model.shapes[face.shape]), None], given: &self.given }
     }
 }
 
@@ -263,28 +285,30 @@ impl Operation for ParticleContact {
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
         let mut scratch = std::mem::take(&mut world.scratch);
-        let shapes = self.carve(&mut scratch);
+        let mut shapes = self.carve(&mut scratch);
         self.given.place(world, &self.model.shapes, (shapes.poses, shapes.sizes));
+        shapes.seen = self.sight.look(world, &self.model, &self.given);
         let (forces, of_particles) = (world.values(self.force), self.particles.values(world));
         for i in 0..self.particles.count {
             forces.set(i, zero());
         }
         self.pushed.start(world);
         for (face, on) in self.against.faces.iter().zip(&self.on) {
-            let kind = &self.model.shapes[face.shape].kind;
-            let reach = face.extent.reach(kind, self.sizes(face, shapes.sizes));
-            let (pose, body) =
-                (shapes.poses[face.shape], self.given.body(world, &self.model.shapes[face.shape].on));
+            let shape = &self.model.shapes[face.shape];
+            let reach = face.extent.reach(shape, self.sizes(face, shapes.sizes), &shapes.seen);
+            let now = face.extent.now(shape, &shapes.seen);
+            let extent = now.as_ref().unwrap_or(&face.extent);
+            let (pose, body) = (shapes.poses[face.shape], self.given.body(world, &shape.on));
             for (group, &surface) in self.against.groups.iter().zip(&face.surfaces) {
                 let [ke, kd, kf, mu] = self.numbers(world, surface);
                 for i in group.clone() {
                     let ball = of_particles.ball(i);
                     let x = ball.pose.position;
-                    let near = face.extent.near(&pose, reach, x, ball.radius[0]);
+                    let near = extent.near(&pose, reach, x, ball.radius[0]);
                     if !near.any() {
                         continue;
                     }
-                    let found = self.find(face, &shapes, &ball, near);
+                    let found = self.find(world, face, &shapes, &ball, near);
                     let velocity = relative_velocity(body, moving(&ball), x);
                     for contact in &found.contacts[..found.count] {
                         let force = penalty(contact.gap, contact.normal, velocity, ke, kd, kf, mu);
@@ -296,13 +320,15 @@ impl Operation for ParticleContact {
                 }
             }
         }
+        self.sight.give_back(shapes.seen);
     }
 
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
         let mut scratch = std::mem::take(&mut world.scratch);
-        let shapes = self.carve(&mut scratch);
+        let mut shapes = self.carve(&mut scratch);
         self.given.place(world, &self.model.shapes, (shapes.poses, shapes.sizes));
+        shapes.seen = self.sight.look(world, &self.model, &self.given);
         let mut bars = self.carve(&mut scratch);
         bars.poses.fill(zero());
         bars.sizes.fill(L::from_f64(0.0));
@@ -310,23 +336,26 @@ impl Operation for ParticleContact {
         let of_particles = self.particles.values(world);
         let of_particles_bar = self.particles.bars(world);
         for (f, face) in self.against.faces.iter().enumerate() {
-            let kind = &self.model.shapes[face.shape].kind;
-            let reach = face.extent.reach(kind, self.sizes(face, shapes.sizes));
+            let shape = &self.model.shapes[face.shape];
+            let reach = face.extent.reach(shape, self.sizes(face, shapes.sizes), &shapes.seen);
+            let now = face.extent.now(shape, &shapes.seen);
+            let extent = now.as_ref().unwrap_or(&face.extent);
             for (group, &surface) in self.against.groups.iter().zip(&face.surfaces) {
                 let numbers = self.numbers(world, surface);
                 let mut number_bars = [L::from_f64(0.0); 4];
                 for i in group.clone() {
                     let ball = of_particles.ball(i);
                     let (pose, x) = (&shapes.poses[face.shape], ball.pose.position);
-                    let near = face.extent.near(pose, reach, x, ball.radius[0]);
+                    let near = extent.near(pose, reach, x, ball.radius[0]);
                     if !near.any() {
                         continue;
                     }
-                    let found = self.find(face, &shapes, &ball, near);
+                    let found = self.find(world, face, &shapes, &ball, near);
                     let mut ball_bar = Ball { pose: zero(), v: zero(), radius: [L::from_f64(0.0)] };
                     let of_surface = (numbers, &mut number_bars);
                     let bar = self.pull_forces(world, (f, i), (&ball, &mut ball_bar), &found, of_surface);
-                    self.pull_contacts(face, (&shapes, &mut bars), (&ball, &mut ball_bar), &found, &bar);
+                    let found = (&found, &bar);
+                    self.pull_contacts(world, face, (&shapes, &mut bars), (&ball, &mut ball_bar), found);
                     of_particles_bar.add(i, &ball_bar);
                 }
                 let Surface { mu, springs: [ke, kd, kf], .. } = &self.given.surfaces[surface];
@@ -336,6 +365,7 @@ impl Operation for ParticleContact {
             }
         }
         self.given.pull_place(world, &self.model.shapes, (bars.poses, bars.sizes));
+        self.sight.give_back(shapes.seen);
     }
 }
 
@@ -383,14 +413,14 @@ impl ParticleContact {
     #[inline(always)]
     fn pull_contacts<L: Lane>(
         &self,
+        world: &World<'_, L>,
         face: &Face,
         (shapes, bars): (&Shapes<'_, L>, &mut Shapes<'_, L>),
         (ball, ball_bar): (&Ball<L>, &mut Ball<L>),
-        found: &Found<L>,
-        contact_bars: &[Contact<L>; MOST],
+        (found, contact_bars): (&Found<L>, &[Contact<L>; MOST]),
     ) {
         if !face.pair.is_simple() {
-            self.pull_each(face, (shapes, bars), (ball, ball_bar), found, contact_bars);
+            self.pull_each(world, face, (shapes, bars), (ball, ball_bar), (found, contact_bars));
             return;
         }
         let range = self.starts[face.shape]..self.starts[face.shape + 1];
@@ -405,18 +435,19 @@ impl ParticleContact {
     #[inline(never)]
     fn pull_each<L: Lane>(
         &self,
+        world: &World<'_, L>,
         face: &Face,
         (shapes, bars): (&Shapes<'_, L>, &mut Shapes<'_, L>),
         (ball, ball_bar): (&Ball<L>, &mut Ball<L>),
-        found: &Found<L>,
-        contact_bars: &[Contact<L>; MOST],
+        (found, contact_bars): (&Found<L>, &[Contact<L>; MOST]),
     ) {
-        let range = self.starts[face.shape]..self.starts[face.shape + 1];
+        let (range, cornered) = (self.starts[face.shape]..self.starts[face.shape + 1], self.cornered(face));
         for (c, bar) in contact_bars[..found.count].iter().enumerate() {
             for lane in (0..L::WIDTH).filter(|&lane| found.contacts[c].gap.value_in(lane) < 0.0) {
-                let one = self.one(face, shapes, ball, lane);
-                let bar = lane_of::<Contact, L>(bar, lane);
-                let pulled = one.pullback(&face.pair, found.features[lane][c], &bar);
+                let (mut one, feature) = (self.one(face, shapes, ball, lane), found.features[lane][c]);
+                cornered.gather(world, (&face.pair, feature, lane), &mut one);
+                let pulled = one.pullback(&face.pair, feature, &lane_of::<Contact, L>(bar, lane));
+                cornered.scatter(world, lane, (&one, &pulled));
                 pulled.add(0, lane, &mut bars.poses[face.shape], &mut bars.sizes[range.clone()]);
                 pulled.add(1, lane, &mut ball_bar.pose, &mut ball_bar.radius);
             }

@@ -9,6 +9,7 @@ use pullback_scene::robot::{self, Geometry, Placement, Triangles};
 use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
 
 use super::against::{Against, Extent, Face};
+use super::corners;
 use super::meetings::{Meetings, Meets, Own};
 use super::place::Place;
 use super::solids;
@@ -58,6 +59,26 @@ impl Fields {
             1 => vec![Place::Scalar(key, index)],
             n => (0..n).map(|c| Place::Component(key.clone(), index, c)).collect(),
         }
+    }
+
+    /// Corners, or heights, of a further shape; where they will be found.
+    fn add_corners(&mut self, name: &str, kind: &Kind, index: usize) -> corners::Place {
+        let heights = matches!(kind, Kind::Heights(_));
+        let (field, numbers, doc) = match heights {
+            true => ("heights", 1, "height of the ground over a point of its grid"),
+            false => ("corners", 3, "corner of the mesh, in the frame of the shape"),
+        };
+        let key = format!("shapes.{field}");
+        let at = self.blocks.iter().position(|block| block.key == key).unwrap_or_else(|| {
+            let (key, field, quantity) = (key.clone(), field.to_owned(), Quantity::new("m", doc));
+            self.blocks.push(Block { key, field, groups: Vec::new(), numbers, quantity, values: Vec::new() });
+            self.blocks.len() - 1
+        });
+        let (block, values) = (&mut self.blocks[at], kind.made());
+        let (first, count) = (block.len(), values.len() / numbers);
+        block.groups.push(Group { name: name.to_owned(), count: Some(count) });
+        block.values.extend(values);
+        corners::Place { index, key, first, count, heights }
     }
 }
 
@@ -146,7 +167,8 @@ impl Collector<'_> {
         let placement = Pose { rotation: identity(), position };
         let on = Pinned::Ground(Place::Scalar("ground.height".into(), 0));
         let written = (None, 0);
-        self.shapes.push(Shape { on, written, placement, kind: Kind::Plane, sizes: Vec::new() });
+        let (kind, sizes, corners) = (Kind::Plane, Vec::new(), None);
+        self.shapes.push(Shape { on, written, placement, kind, sizes, corners });
         let mu = Place::Scalar("ground.mu".into(), 0);
         self.made.push(Made { material: ground.material, mu, springs: "ground", mass: f64::INFINITY });
         self.names.insert("ground".into());
@@ -185,7 +207,11 @@ impl Collector<'_> {
             }
             (None, material) => of_material("mu", material, "contact"),
         };
-        self.shapes.push(Shape { on, written, placement, kind, sizes });
+        let corners = (shape.corner_params && !kind.made().is_empty()).then(|| {
+            let before = self.shapes.iter().filter(|shape| shape.corners.is_some()).count();
+            self.fields.add_corners(&name, &kind, before)
+        });
+        self.shapes.push(Shape { on, written, placement, kind, sizes, corners });
         self.made.push(Made { material: shape.material, mu, springs: "contact", mass });
         Ok(true)
     }

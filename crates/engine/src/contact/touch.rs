@@ -12,10 +12,11 @@ use pullback_kernel::scalar::Mask;
 
 use super::alone;
 use super::contacts::{Contacts, Pairs, Views};
+use super::corners::{Seen, Sight};
 use super::finder::Finders;
 use super::joints::JointRows;
 use super::meetings::Near;
-use super::one::{MOST, One};
+use super::one::{Cornered, MOST, One};
 use super::touchable::{Given, MOST_SIZES, Touchable};
 use crate::articulated::kinematics::zero;
 
@@ -30,6 +31,8 @@ pub(crate) struct Touch {
     memory: Memory,
     /// What finds pairs, where there are too many to be looked at one by one.
     finders: Finders,
+    /// What sees corners that are params.
+    sight: Sight,
 }
 
 /// How many numbers a feature is kept as.
@@ -80,7 +83,8 @@ impl Touch {
         let memory = p.memory(&name("contacts, kept"), numbers);
         let (model, joints, finders, alone) =
             (model.clone(), joints.clone(), Finders::default(), model.alone);
-        let touch = Touch { model, given, starts, contacts, joints, memory, finders };
+        let sight = Sight::default();
+        let touch = Touch { model, given, starts, contacts, joints, memory, finders, sight };
         alone::add(p, touch, alone);
         contacts
     }
@@ -104,7 +108,7 @@ impl Touch {
     fn working<'a, L: Lane>(
         &self,
         world: &World<'_, L>,
-        sizes: &[L],
+        (sizes, seen): (&[L], &Seen),
         mut scratch: &'a mut [L],
     ) -> Working<'a, L> {
         let working = Working {
@@ -112,7 +116,10 @@ impl Touch {
             surfaces: carve::<f64, L>(&mut scratch, 2 * self.given.surfaces.len()),
         };
         for (s, (reach, shape)) in working.reach.iter_mut().zip(&self.model.shapes).enumerate() {
-            *reach = L::from_f64(farthest(&shape.kind, self.sizes(s, sizes)));
+            *reach = L::from_f64(match &shape.corners {
+                Some(place) => seen.reach(&shape.kind, place),
+                None => farthest(&shape.kind, self.sizes(s, sizes)),
+            });
         }
         for (numbers, surface) in working.surfaces.chunks_exact_mut(2).zip(&self.given.surfaces) {
             numbers[0] = surface.mu.mean(world);
@@ -216,25 +223,28 @@ impl Operation for Touch {
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = self.kept(memory);
         self.given.place(world, &self.model.shapes, (kept.poses, kept.sizes));
-        let Working { reach, surfaces } = self.working(world, kept.sizes, scratch);
+        let seen = self.sight.look(world, &self.model, &self.given);
+        let Working { reach, surfaces } = self.working(world, (kept.sizes, &seen), scratch);
         let (out, mut pairs) = (self.contacts.values(world), self.contacts.no_pairs(world));
         self.joints.find(world, &out, &mut pairs);
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
         match &self.model.pairs {
             Some(pairs) => {
                 for &shapes in pairs {
-                    self.look(shapes, &mut kept, reach, &mut writer);
+                    self.look(shapes, (&mut kept, &seen), reach, &mut writer);
                 }
             }
             None => {
-                let finder = self.finders.find(&self.model, &self.starts, kept.poses, kept.sizes);
+                let sizes = (&self.starts[..], &*kept.sizes);
+                let finder = self.finders.find(&self.model, sizes, kept.poses, &seen);
                 for &shapes in finder.pairs() {
-                    self.look(shapes, &mut kept, reach, &mut writer);
+                    self.look(shapes, (&mut kept, &seen), reach, &mut writer);
                 }
                 self.finders.give_back(finder);
             }
         }
         writer.pairs.end(self.contacts.capacity);
+        self.sight.give_back(seen);
     }
 
     #[inline(always)]
@@ -258,7 +268,7 @@ impl Operation for Touch {
             if near.pair.is_simple() {
                 self.pull_simple(near, feature[0].value_in(0) as usize, &kept, &bar, (pose_bars, size_bars));
             } else {
-                self.pull_found(near, feature, (&pairs, c), &kept, &bar, (pose_bars, size_bars));
+                self.pull_found(world, near, feature, (&pairs, c), &kept, &bar, (pose_bars, size_bars));
             }
         }
         self.given.pull_place(world, &self.model.shapes, (pose_bars, size_bars));
@@ -288,7 +298,7 @@ impl Touch {
     fn look<L: Lane>(
         &self,
         shapes: [usize; 2],
-        kept: &mut Kept<'_, L>,
+        (kept, seen): (&mut Kept<'_, L>, &Seen),
         reach: &[L],
         writer: &mut Writer<'_, '_, L>,
     ) {
@@ -299,7 +309,7 @@ impl Touch {
         let ([a, b], margin) = (shapes, L::from_f64(self.model.margin));
         if !near.pair.is_simple() {
             let mut places = Places::new(margin);
-            self.find(near, kept, &mut places);
+            self.find(writer.world, near, (kept, seen), &mut places);
             for i in 0..places.count {
                 let (c, contact) = (writer.pairs.count, places.contacts[i]);
                 if writer.push(near, contact, contact.gap.lt(margin)) {
@@ -320,13 +330,21 @@ impl Touch {
 
     /// Contacts of a pair, world by world. It is not inlined: what it runs has instructions of its own.
     #[inline(never)]
-    fn find<L: Lane>(&self, near: &Near<'_>, kept: &Kept<'_, L>, places: &mut Places<L>) {
+    fn find<L: Lane>(
+        &self,
+        world: &World<'_, L>,
+        near: &Near<'_>,
+        (kept, seen): (&Kept<'_, L>, &Seen),
+        places: &mut Places<L>,
+    ) {
+        let cornered = self.cornered(near);
         for lane in 0..L::WIDTH {
-            let one = self.one(near, kept, lane);
+            let mut one = self.one(near, kept, lane);
             let mut features = [Feature::default(); MOST];
-            let detected = one.detect(near.pair, self.model.margin, &mut features);
+            let detected = one.detect(near.pair, self.model.margin, (&cornered, seen, lane), &mut features);
             let mut count = 0;
             for &feature in &features[..detected] {
+                cornered.gather(world, (near.pair, feature, lane), &mut one);
                 let contact = one.contact(near.pair, feature);
                 let touches = contact.gap.value_in(0) < self.model.margin;
                 if touches {
@@ -342,6 +360,10 @@ impl Touch {
     fn one<L: Lane>(&self, near: &Near<'_>, kept: &Kept<'_, L>, lane: usize) -> One<L::Element> {
         let poses = near.shapes.map(|shape| &kept.poses[shape]);
         One::new(poses, near.shapes.map(|shape| self.sizes(shape, kept.sizes)), lane)
+    }
+
+    fn cornered(&self, near: &Near<'_>) -> Cornered<'_> {
+        Cornered { shapes: near.shapes.map(|shape| Some(&self.model.shapes[shape])), given: &self.given }
     }
 
     /// The cotangents of a contact's geometry; those of velocities and surfaces go where they belong.
@@ -389,8 +411,13 @@ impl Touch {
 
     /// The same, world by world.
     #[inline(never)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a contact is, what is kept of it and where its cotangents go"
+    )]
     fn pull_found<L: Lane>(
         &self,
+        world: &World<'_, L>,
         near: &Near<'_>,
         features: &[L],
         (pairs, c): (&Pairs<'_, L>, usize),
@@ -398,9 +425,13 @@ impl Touch {
         bar: &Contact<L>,
         (pose_bars, size_bars): (&mut [Pose<L>], &mut [L]),
     ) {
+        let cornered = self.cornered(near);
         for lane in (0..L::WIDTH).filter(|&lane| pairs.touches_in(c, lane)) {
-            let (one, bar) = (self.one(near, kept, lane), lane_of::<Contact, L>(bar, lane));
-            let bars = one.pullback(near.pair, feature(features, lane), &bar);
+            let (mut one, bar) = (self.one(near, kept, lane), lane_of::<Contact, L>(bar, lane));
+            let feature = feature(features, lane);
+            cornered.gather(world, (near.pair, feature, lane), &mut one);
+            let bars = one.pullback(near.pair, feature, &bar);
+            cornered.scatter(world, lane, (&one, &bars));
             for (i, &shape) in near.shapes.iter().enumerate() {
                 let sizes = &mut size_bars[self.starts[shape]..self.starts[shape + 1]];
                 bars.add(i, lane, &mut pose_bars[shape], sizes);

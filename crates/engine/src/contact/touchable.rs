@@ -5,6 +5,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Lane, World};
 use pullback_scene::Toucher;
 
+use super::corners;
 use super::meetings::Meetings;
 use super::place::{At, Place};
 use crate::articulated::bodies::Moving;
@@ -39,6 +40,8 @@ pub(crate) struct Shape {
     pub kind: Kind,
     /// Where its sizes come from; nowhere, if it stays as it was made.
     pub sizes: Vec<Place>,
+    /// Where its corners, or its heights, come from, if they are params.
+    pub corners: Option<corners::Place>,
 }
 
 impl Shape {
@@ -55,7 +58,7 @@ impl Shape {
     }
 }
 
-/// The most sizes of a shape that are params.
+/// The most sizes of a shape, without its corners.
 pub(crate) const MOST_SIZES: usize = 3;
 
 /// A number of a pair of surfaces: its own, or from both.
@@ -101,6 +104,8 @@ pub(crate) struct Given {
     pub bodies: Vec<Moving>,
     /// The sizes of all shapes, one after the other.
     pub sizes: Vec<At>,
+    /// Of each shape with corners that are params.
+    pub corners: Vec<corners::At>,
     /// Of the ground, if there is one.
     pub height: Option<At>,
     pub surfaces: Vec<Surface<At>>,
@@ -110,6 +115,8 @@ impl Given {
     pub fn new(model: &Touchable, inputs: &Inputs, bodies: Vec<Moving>) -> Result<Given, Error> {
         let places = model.shapes.iter().flat_map(|shape| &shape.sizes);
         let sizes = places.map(|place| place.find(inputs)).collect::<Result<_, _>>()?;
+        let corners = model.shapes.iter().filter_map(|shape| shape.corners.as_ref());
+        let corners = corners.map(|place| place.find(inputs)).collect::<Result<_, _>>()?;
         let mut height = None;
         for shape in &model.shapes {
             if let Pinned::Ground(place) = &shape.on {
@@ -117,7 +124,7 @@ impl Given {
             }
         }
         let surfaces = model.surfaces.iter().map(|surface| surface.find(inputs)).collect::<Result<_, _>>()?;
-        Ok(Given { bodies, sizes, height, surfaces })
+        Ok(Given { bodies, sizes, corners, height, surfaces })
     }
 
     /// The buffers of bodies, sizes, friction and restitution, each once.
@@ -127,7 +134,7 @@ impl Given {
         let parts = surfaces.iter().flat_map(Mixed::parts);
         let params = self.sizes.iter().chain(&self.height).chain(parts).filter_map(At::reads);
         let bodies = self.bodies.iter().flat_map(|b| [BufferUse::from(b.poses), BufferUse::from(b.motions)]);
-        super::once(bodies.chain(params))
+        super::once(bodies.chain(params).chain(self.corners.iter().map(corners::At::reads)))
     }
 }
 

@@ -27,17 +27,17 @@ const MANY: usize = 512;
 /// Corners of p of which is kept how high they are.
 const CORNERS: usize = 256;
 
-/// Offers where p touches the ground q.
-pub(super) fn detect(p: &Body<'_>, q: &Body<'_>, margin: f64, found: &mut Found<'_>) {
+/// Offers where p touches the ground q, whose corners have moved so far since it was made.
+pub(super) fn detect(p: &Body<'_>, (q, moved): (&Body<'_>, [f64; 3]), margin: f64, found: &mut Found<'_>) {
     let depth = p.kind.bounding_radius(p.sizes);
     // A corner feels ground above it as deep as that, and below it as far as its radius and the margin.
     let reach = depth.max(p.radius() + margin.max(0.0));
     let wide = depth - p.radius() + reach;
-    let few = Triangles::<FEW>::new(q, p.pose.position, wide);
+    let few = Triangles::<FEW>::new((q, moved), p.pose.position, wide);
     if few.are_kept() {
         Search::new(p, q, margin, depth, few).offer(reach, found);
     } else {
-        let many = Triangles::<MANY>::new(q, p.pose.position, wide);
+        let many = Triangles::<MANY>::new((q, moved), p.pose.position, wide);
         Search::new(p, q, margin, depth, many).offer(reach, found);
     }
 }

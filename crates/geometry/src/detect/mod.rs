@@ -48,15 +48,16 @@ pub(crate) fn lowest(
     candidates.write(slots, features)
 }
 
-/// Features of a convex core and of the ground below it that are closer than a margin. Returns how many.
+/// Features of a convex core and of the ground below it, whose corners have moved so far, that are closer than a margin.
+/// Returns how many.
 pub(crate) fn ground(
     a: Core<'_, f64>,
-    b: Core<'_, f64>,
+    (b, moved): (Core<'_, f64>, [f64; 3]),
     margin: f64,
     slots: usize,
     features: &mut [Feature],
 ) -> usize {
     let mut found = Found::new(a, b, margin);
-    ground::detect(&Body::new(a), &Body::new(b), margin, &mut found);
+    ground::detect(&Body::new(a), (&Body::new(b), moved), margin, &mut found);
     found.write(slots, features)
 }

@@ -26,11 +26,15 @@ pub(super) struct Triangles<'a, const KEPT: usize> {
 }
 
 impl<'a, const KEPT: usize> Triangles<'a, KEPT> {
-    /// Those that are nearer to a point than this.
-    pub fn new(ground: &'a Body<'a>, center: Vec3, reach: f64) -> Self {
+    /// Those that are nearer to a point than this. They are looked for where they were made: a box around the point that is
+    /// larger by how far corners have moved since, along each axis, meets where each of them was.
+    pub fn new((ground, moved): (&'a Body<'a>, [f64; 3]), center: Vec3, reach: f64) -> Self {
         let x = transform_point_back(*ground.pose, center);
-        let bounds =
-            Bounds { low: [x.x, x.y, x.z].map(|x| x - reach), high: [x.x, x.y, x.z].map(|x| x + reach) };
+        let (at, reach_of) = ([x.x, x.y, x.z], |k: usize| reach + moved[k]);
+        let bounds = Bounds {
+            low: std::array::from_fn(|k| at[k] - reach_of(k)),
+            high: std::array::from_fn(|k| at[k] + reach_of(k)),
+        };
         let zero = Vec3 { x: 0.0, y: 0.0, z: 0.0 };
         let none = Triangle { face: 0, corners: [zero; 3], normal: zero, middle: zero, radius: 0.0 };
         let mut it = Triangles { ground, bounds, kept: [none; KEPT], count: 0 };

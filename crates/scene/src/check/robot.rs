@@ -229,6 +229,12 @@ fn shape(shape: &Shape, robot: &Robot) -> Checked {
 
 /// Numbers of a shape.
 pub(super) fn geometry(shape: &Shape) -> Checked {
+    if shape.corner_params && !matches!(shape.geometry, Geometry::Mesh(_) | Geometry::Heights(_)) {
+        let what = "the shape has no corners that could be params";
+        let fix =
+            "leave `corner_params` out: only meshes and heights have it, other sizes are params in any case";
+        return Err(Invalid::new("corner_params", what, fix));
+    }
     if let Some(friction) = &shape.friction {
         Number::not_negative("friction", "").check_vector("friction", friction)?;
     }

@@ -20,6 +20,7 @@ const KEYS: Keys = &[
     ("material", "material = \"rubber\""),
     ("friction", "friction = 0.5"),
     ("collides", "collides = true"),
+    ("corner_params", "corner_params = true"),
     ("color", "color = [1, 0, 0, 1]"),
 ];
 
@@ -58,7 +59,12 @@ impl Reader<'_> {
         let table = node.table(KEYS)?;
         let name = table.name()?;
         let geometry = self.geometry(&table.need("shape")?)?;
-        Ok(Shape { name, placement: shape::placement(&table)?, ..shape::look(&table, geometry, materials)? })
+        Ok(Shape {
+            name,
+            placement: shape::placement(&table)?,
+            corner_params: table.optional("corner_params", |it| it.yes())?.unwrap_or(false),
+            ..shape::look(&table, geometry, materials)?
+        })
     }
 
     fn geometry(&mut self, node: &Node<'_>) -> Result<Geometry, Fault> {

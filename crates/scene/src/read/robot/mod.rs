@@ -15,7 +15,7 @@ use crate::check;
 use crate::error::{Error, Invalid};
 use crate::material::Material;
 use crate::names;
-use crate::robot::{Base, Body, Frame, Joint, Limit, Load, Robot, Shape};
+use crate::robot::{Base, Body, Frame, Geometry, Joint, Limit, Load, Robot, Shape};
 use crate::simulation::Simulation;
 use crate::source::Source;
 use crate::words;
@@ -35,6 +35,7 @@ const KEYS: Keys = &[
     ("controls", "controls = { motor = 1.0 }"),
     ("limit", "limit = { stiffness = 100, damping = 1 }"),
     ("pushed", "pushed = [\"hand\"]"),
+    ("corner_params", "corner_params = [\"hand\"]"),
     ("consistent", "consistent = true"),
     ("material", "material = \"rubber\""),
     ("self_collision", "self_collision = true"),
@@ -120,6 +121,9 @@ pub(super) fn read(
     }
     let pushed = table.optional("pushed", |it| it.items("a list of bodies", |it| body_of(it, &robot)))?;
     robot.pushed = pushed.unwrap_or_default();
+    if let Some(node) = table.get("corner_params") {
+        node.items("a list of bodies", |it| corner_params(it, &mut robot))?;
+    }
     robot.consistent = table.optional("consistent", |it| it.yes())?.unwrap_or(false);
     let here = |invalid: Invalid| {
         let path = format!("{}.{}", node.path(), in_file(&invalid.path, before, table.has("file")));
@@ -268,6 +272,26 @@ fn body_of(node: &Node<'_>, robot: &Robot) -> Result<usize, Invalid> {
     let bodies: Vec<(&str, usize)> =
         robot.bodies.iter().enumerate().map(|(i, it)| (it.name.as_str(), i)).collect();
     node.choose("body", &bodies)
+}
+
+/// Makes the corners of a body's meshes params.
+fn corner_params(node: &Node<'_>, robot: &mut Robot) -> Result<(), Invalid> {
+    let body = body_of(node, robot)?;
+    let is_mesh = |shape: &&mut Shape| {
+        shape.body == Some(body) && shape.collides && matches!(shape.geometry, Geometry::Mesh(_))
+    };
+    let mut any = false;
+    for shape in robot.shapes.iter_mut().filter(is_mesh) {
+        shape.corner_params = true;
+        any = true;
+    }
+    match any {
+        true => Ok(()),
+        false => {
+            let what = format!("{} has no mesh that collides", words::quoted(&robot.bodies[body].name));
+            Err(node.invalid(what, "leave it out: only meshes have corners that can be params"))
+        }
+    }
 }
 
 /// The joint of a name.

@@ -155,6 +155,7 @@ impl GeomSpec {
             collides: contype != 0 || conaffinity != 0,
             friction: Some(self.friction),
             material: None,
+            corner_params: false,
             color: match self.color {
                 Some(color) => color,
                 None => assets.color(element, self.material.as_deref())?.unwrap_or([0.5, 0.5, 0.5, 1.0]),

@@ -7,6 +7,7 @@ pub mod cases;
 pub mod contacts;
 pub mod grains;
 pub mod robots;
+pub mod terrains;
 
 use pullback_engine::force::{Force, Site};
 use pullback_engine::names::{Block, Quantity};
@@ -194,11 +195,14 @@ pub fn worlds() -> Vec<World> {
     worlds.extend(contacts::soft().into_iter().map(soft));
     let grains = |(name, scene)| World { brief: !grains::THOROUGH.contains(&name), ..soft((name, scene)) };
     worlds.extend(grains::soft().into_iter().map(grains));
+    let cornered = terrains::soft().into_iter().chain(terrains::grains(grains::soft()));
+    worlds.extend(cornered.map(|named| World { brief: true, ..soft(named) }));
     // What lies flat on something tilts by a ten-millionth before a corner lifts off.
     let difference = |name: &str| if name == "a box on a box" { 1e-8 } else { 1e-6 };
     let hard =
         |(name, scene)| World { hard: true, difference: difference(name), ..world(name, false, scene) };
     worlds.extend(contacts::hard().into_iter().chain(grains::hard()).map(hard));
+    worlds.extend(terrains::hard().into_iter().chain(terrains::grains(grains::hard())).map(hard));
     let sparse = |(name, scene)| {
         let world = hard((name, scene));
         World { model: world.model.with_sparse_contact(1), ..world }

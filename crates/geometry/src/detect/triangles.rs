@@ -89,9 +89,12 @@ fn triangle(ground: &Body<'_>, face: u32) -> Triangle {
 }
 
 impl Triangle {
+    /// One without area, as corners that have moved can make it, is near nothing: it has no normal.
     #[inline]
     fn is_near(&self, x: Vec3, reach: f64) -> bool {
         let (d, most) = (x - self.middle, reach + self.radius);
-        dot(d, d) <= most * most && dot(self.normal, x - self.corners[0]).abs() <= reach
+        dot(self.normal, self.normal) > 0.0
+            && dot(d, d) <= most * most
+            && dot(self.normal, x - self.corners[0]).abs() <= reach
     }
 }

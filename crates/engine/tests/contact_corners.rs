@@ -166,6 +166,32 @@ fn ground_that_moves_far_is_felt() {
     }
 }
 
+/// So many balls that a tree of boxes finds what they touch: ground that was raised by its params holds them as ground that was
+/// made there does.
+#[test]
+fn many_balls_find_ground_that_has_moved() {
+    let text = format!(
+        "[simulation]\nsteps = 1\ndt = 0.005\n[contact]\nmu = 0.4\n{LAND}[[bodies]]\nname = \"balls\"\nmass = 1\n\
+         shape = {{ sphere = 0.1 }}\ngrid = {{ from = [0.3, 0.3, 1.105], step = [0.25, 0.25, 1], count = [10, 10, 1] }}\n"
+    );
+    let land = |z: f64| {
+        let mut scene = parse(&text);
+        let grid = Heights::new(&vec![vec![z; 4]; 4], [1.0, 1.0]).expect("a grid");
+        let Triangles { vertices, faces } = grid.triangles();
+        scene.shapes[0].geometry = mesh(vertices, faces);
+        scene
+    };
+    let (raised, low) = (land(1.0), land(0.0));
+    let params = Model::new(&raised).expect("a model").params();
+    let (z, _) = run(&raised, None, 10, "balls[57].position.z");
+    let (moved, slopes) = run(&low, Some(params.values()), 10, "balls[57].position.z");
+    near("on the ground", z, 1.1, 1e-5);
+    assert_eq!(z.to_bits(), moved.to_bits());
+    let corners = params.layout().find("land.corners").expect("corners");
+    let by_z: f64 = slopes[corners].iter().skip(2).step_by(3).sum();
+    near("by all heights", by_z, 1.0, 1e-3);
+}
+
 /// Without `corner_params` a model has no such params, and the same motion to the last bit.
 #[test]
 fn nothing_is_there_unless_asked_for() {

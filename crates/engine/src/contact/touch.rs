@@ -411,10 +411,6 @@ impl Touch {
 
     /// The same, world by world.
     #[inline(never)]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a contact is, what is kept of it and where its cotangents go"
-    )]
     fn pull_found<L: Lane>(
         &self,
         world: &World<'_, L>,

@@ -18,7 +18,7 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, View, World,
 use pullback_scene::robot::JointKind;
 
 use super::Inputs;
-use super::forward_dynamics::{Kept, accelerate, forward_scratch, place};
+use super::forward_dynamics::{Accelerate, Kept, forward_scratch, place};
 use super::joint::{against_gravity, along, carried, newton_euler};
 use super::kinematics::{no_motion, rate};
 use super::tree::{Node, Tree, WORLD};
@@ -168,7 +168,8 @@ impl Operation for Derivatives {
         let mut m = Memory::carve(tree, &mut scratch);
         let tau = world.values(self.tau);
         place(tree, world, &self.inputs, &mut kept);
-        accelerate(tree, world, &self.inputs, &tau, None, &mut kept, scratch);
+        let inputs = &self.inputs;
+        L::apart(Accelerate { tree, world, inputs, tau, pushes: None, kept: &mut kept, scratch });
         let start = against_gravity(world.values(self.inputs.gravity).get(0));
         gather(tree, &kept, start, &world.values(self.inputs.v), &mut m);
         fill(tree, &kept, &mut m);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
+use pullback_kernel::program::{Apart, BufferUse, Builder, Lane, Memory, Operation, View, World, carve};
 
 use super::crba::{self, Sums};
 use super::joint::against_gravity;
@@ -209,44 +209,51 @@ pub(crate) fn place<L: Lane>(tree: &Tree, world: &World<'_, L>, inputs: &Inputs,
 }
 
 /// Everything from there to the accelerations, which are left in `kept`.
-#[inline(always)]
-pub(crate) fn accelerate<L: Lane>(
-    tree: &Tree,
-    world: &World<'_, L>,
-    inputs: &Inputs,
-    tau: &View<'_, f64, L>,
-    pushes: Option<&Pushes>,
-    kept: &mut Kept<'_, L>,
-    scratch: &mut [L],
-) {
-    let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
-    let mut rest = scratch;
-    let mut sums = Sums::carve(tree, &mut rest);
-    let bias = carve::<f64, L>(&mut rest, tree.dofs.len());
-    crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
-    let k = &kept.kinematics;
-    if let Some(pushes) = pushes {
-        pushes.values(world).apply(k.poses, sums.forces);
+pub(crate) struct Accelerate<'a, 'w, 'k, L: Lane> {
+    pub tree: &'a Tree,
+    pub world: &'a World<'w, L>,
+    pub inputs: &'a Inputs,
+    pub tau: View<'w, f64, L>,
+    pub pushes: Option<&'a Pushes>,
+    pub kept: &'a mut Kept<'k, L>,
+    pub scratch: &'a mut [L],
+}
+
+impl<L: Lane> Apart for Accelerate<'_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Accelerate { tree, world, inputs, tau, pushes, kept, scratch } = self;
+        let (own, armature) = (world.values(inputs.inertias), world.values(inputs.armature));
+        let mut rest = scratch;
+        let mut sums = Sums::carve(tree, &mut rest);
+        let bias = carve::<f64, L>(&mut rest, tree.dofs.len());
+        crba::bodies(tree, &own, &kept.kinematics, kept.inertias, &mut sums);
+        let k = &kept.kinematics;
+        if let Some(pushes) = pushes {
+            pushes.values(world).apply(k.poses, sums.forces);
+        }
+        match &mut kept.factor {
+            Factor::Branches(m) => {
+                crba::up(tree, k, &armature, &mut sums, m, bias);
+                factor::factorise(tree, m, kept.inverse);
+            }
+            Factor::Bodies(u) => {
+                crba::forces_up(tree, k, &mut sums, bias);
+                let mut rest = &mut *rest;
+                let bodies = carve::<ArticulatedInertia, L>(&mut rest, tree.nodes.len());
+                aba::factorise(tree, k.axes, kept.inertias, &armature, bodies, (u, kept.inverse));
+            }
+            Factor::Dense(m, l) => {
+                crba::up(tree, k, &armature, &mut sums, m, bias);
+                dense::factorise(tree, m, l, kept.inverse);
+            }
+        }
+        let acceleration = std::mem::take(&mut kept.acceleration);
+        kept.solve(tree, &tau, Some(bias), acceleration, rest);
+        kept.acceleration = acceleration;
     }
-    match &mut kept.factor {
-        Factor::Branches(m) => {
-            crba::up(tree, k, &armature, &mut sums, m, bias);
-            factor::factorise(tree, m, kept.inverse);
-        }
-        Factor::Bodies(u) => {
-            crba::forces_up(tree, k, &mut sums, bias);
-            let mut rest = &mut *rest;
-            let bodies = carve::<ArticulatedInertia, L>(&mut rest, tree.nodes.len());
-            aba::factorise(tree, k.axes, kept.inertias, &armature, bodies, (u, kept.inverse));
-        }
-        Factor::Dense(m, l) => {
-            crba::up(tree, k, &armature, &mut sums, m, bias);
-            dense::factorise(tree, m, l, kept.inverse);
-        }
-    }
-    let acceleration = std::mem::take(&mut kept.acceleration);
-    kept.solve(tree, tau, Some(bias), acceleration, rest);
-    kept.acceleration = acceleration;
 }
 
 impl ForwardDynamics {
@@ -297,7 +304,8 @@ impl Operation for ForwardDynamics {
         let (memory, scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let mut kept = Kept::carve(tree, self.articulated, memory);
         place(tree, world, &self.inputs, &mut kept);
-        accelerate(tree, world, &self.inputs, &tau, self.pushes.as_ref(), &mut kept, scratch);
+        let (inputs, pushes) = (&self.inputs, self.pushes.as_ref());
+        L::apart(Accelerate { tree, world, inputs, tau, pushes, kept: &mut kept, scratch });
         for (a, dof) in kept.acceleration.iter().zip(&tree.dofs) {
             if dof.own {
                 out.set(dof.v as usize, *a);

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
+use pullback_kernel::program::{Apart, BufferUse, Builder, Lane, Memory, Operation, View, World};
 
 use super::alone;
 use super::bodies::{self, Pending};
@@ -23,7 +23,7 @@ use super::pattern::Pattern;
 use super::rows::{self, OnSide, SIGNS, Side, Sides};
 use super::solver::Solver;
 use crate::articulated::bodies::Moving;
-use crate::articulated::forward_dynamics::{Kept, accelerate, forward_scratch};
+use crate::articulated::forward_dynamics::{Accelerate, Kept, forward_scratch};
 use crate::articulated::kinematics::{origin, zero};
 use crate::articulated::push::Pushes;
 use crate::articulated::{Inputs, Tree, factor, rnea_pullback};
@@ -313,13 +313,7 @@ impl ContactDynamics {
         y: [&[Vec3<L>]; 2],
         equations: &mut Equations<'_, L>,
     ) {
-        for i in 0..islands.count() {
-            if islands.is_dense(i) {
-                self.couple_island(world, (pairs, islands), (i, islands.dense(i)), robots, y, equations);
-            } else if const { L::WIDTH == 1 } {
-                self.couple_island(world, (pairs, islands), (i, islands.sparse(i)), robots, y, equations);
-            }
-        }
+        L::apart(Couple { dynamics: self, world, of: (pairs, islands), robots, y, equations });
     }
 
     /// The same of one island, with the blocks that its pattern has.
@@ -397,6 +391,53 @@ impl ContactDynamics {
     }
 }
 
+/// [`ContactDynamics::couple`]
+struct Couple<'a, 'w, 'e, L: Lane> {
+    dynamics: &'a ContactDynamics,
+    world: &'a World<'w, L>,
+    of: (&'a Pairs<'w, L>, &'a Islands<'w>),
+    robots: &'a [L],
+    y: [&'a [Vec3<L>]; 2],
+    equations: &'a mut Equations<'e, L>,
+}
+
+impl<L: Lane> Apart for Couple<'_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Couple { dynamics, world, of, robots, y, equations } = self;
+        let islands = of.1;
+        for i in 0..islands.count() {
+            if islands.is_dense(i) {
+                dynamics.couple_island(world, of, (i, islands.dense(i)), robots, y, equations);
+            } else if const { L::WIDTH == 1 } {
+                dynamics.couple_island(world, of, (i, islands.sparse(i)), robots, y, equations);
+            }
+        }
+    }
+}
+
+/// [`ContactDynamics::find`]
+struct Find<'a, 'w, 'f, L: Lane> {
+    dynamics: &'a ContactDynamics,
+    world: &'a World<'w, L>,
+    islands: &'a Islands<'a>,
+    robots: &'a mut [L],
+    found: &'a mut Found<'f, L>,
+    rates: &'a mut [L],
+}
+
+impl<L: Lane> Apart for Find<'_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Find { dynamics, world, islands, robots, found, rates } = self;
+        dynamics.find(world, islands, robots, found, rates);
+    }
+}
+
 impl Operation for ContactDynamics {
     fn name(&self) -> String {
         "contact dynamics".to_owned()
@@ -437,9 +478,9 @@ impl Operation for ContactDynamics {
         let (memory, mut scratch) = (std::mem::take(&mut world.memory), std::mem::take(&mut world.scratch));
         let (robots, memory) = memory.split_at_mut(self.starts[self.parts.len()]);
         for (r, part) in self.parts.iter().enumerate() {
-            let mut kept = self.kept(r, robots);
-            let tau = world.values(part.tau);
-            accelerate(&part.tree, world, &part.inputs, &tau, part.pushes.as_ref(), &mut kept, scratch);
+            let (kept, tau) = (&mut self.kept(r, robots), world.values(part.tau));
+            let (tree, inputs, pushes) = (&*part.tree, &part.inputs, part.pushes.as_ref());
+            L::apart(Accelerate { tree, world, inputs, tau, pushes, kept, scratch });
         }
         let capacity = self.contacts.capacity;
         let pairs = self.contacts.pairs(world);
@@ -449,7 +490,8 @@ impl Operation for ContactDynamics {
         let Some(islands) = self.islands(&pairs, &mut scratch) else { return self.no_room(world) };
         let mut found = Found::carve(capacity, self.way, memory);
         let mut equations = Equations::carve(&self.room, &mut scratch);
-        self.find(world, &islands, robots, &mut found, scratch);
+        let (islands, rates) = (&islands, &mut *scratch);
+        L::apart(Find { dynamics: self, world, islands, robots, found: &mut found, rates });
         let values = self.contacts.values(world);
         let n = islands.contacts();
         for k in 0..n {
@@ -460,8 +502,8 @@ impl Operation for ContactDynamics {
             found.impulses[k] = zero();
         }
         let y = [&*found.y[0], &*found.y[1]];
-        self.couple(world, (&pairs, &islands), robots, y, &mut equations);
-        let (problems, mut work) = equations.problems(&islands, found.free);
+        self.couple(world, (&pairs, islands), robots, y, &mut equations);
+        let (problems, mut work) = equations.problems(islands, found.free);
         let residual = self.settings.solver.solve(&problems, &mut found.impulses[..n], &mut work, &mut ());
         world.values(self.out.residual).set(0, residual);
         let impulses = world.values(self.out.impulses);
@@ -477,7 +519,7 @@ impl Operation for ContactDynamics {
             if islands.touches(r) > 0 {
                 let change = &mut scratch[..part.tree.dofs.len()];
                 change.fill(L::from_f64(0.0));
-                self.collect(&islands, r, y, ([&*found.impulses; 2], per_step), change);
+                self.collect(islands, r, y, ([&*found.impulses; 2], per_step), change);
                 let (l, inverse) = kept.branches();
                 factor::solve_down(&part.tree, l, inverse, change);
                 for (a, change) in kept.acceleration.iter_mut().zip(&*change) {

@@ -12,7 +12,7 @@
 //! u of Z S, Σ 2 e · J u - z · M u over all of them, where M u = ID(q, v, u) - ID(q, v, 0).
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{Lane, World, carve};
+use pullback_kernel::program::{Apart, Lane, World, carve};
 
 use super::bodies::Pending;
 use super::contacts::Pairs;
@@ -126,7 +126,17 @@ impl ContactDynamics {
         if self.settings.solver.reverse {
             let lists = islands.lists(&self.columns, &self.shapes, &mut scratch);
             let mut new = Left::carve(&self.room, lists, self.most_dofs(), &mut scratch);
-            self.pull_sweeps(world, islands, &found, equations, bars.w, &mut new, &mut *scratch);
+            let (found, w_bars, left_now, scratch) = (&found, &mut *bars.w, &mut new, &mut *scratch);
+            L::apart(PullSweeps {
+                dynamics: self,
+                world,
+                islands,
+                found,
+                equations,
+                w_bars,
+                left: left_now,
+                scratch,
+            });
             left = Some(new);
         } else {
             self.pull_law(world, islands, &found, equations, bars.w);
@@ -140,10 +150,11 @@ impl ContactDynamics {
             first += half.len();
             self.collect(islands, r, y, ([&*bars.w; 2], L::from_f64(self.settings.h)), half);
             let (kept, mut pending) = self.pending(r, robots);
-            let of = (&kept, &found);
-            self.pull_robot(world, islands, r, of, half, &mut pending, &mut bars);
+            let (of, bars, pending) = ((&kept, &found), &mut bars, &mut pending);
+            L::apart(PullRobot { dynamics: self, world, islands, r, of, half, pending, bars: &mut *bars });
             if let Some(left) = &mut left {
-                self.pull_columns(world, (&pairs, islands), r, of, left, &mut bars, &mut *scratch);
+                let (at, scratch) = ((&pairs, islands), &mut *scratch);
+                L::apart(PullColumns { dynamics: self, world, at, r, of, left, bars, scratch });
             }
         }
         let (points, normals) = (world.bars(self.contacts.point), world.bars(self.contacts.normal));
@@ -583,4 +594,70 @@ struct Bound<L> {
     gap: L,
     restitution: L,
     approach: L,
+}
+
+/// [`ContactDynamics::pull_sweeps`]
+struct PullSweeps<'a, 'w, 'f, 'l, L: Lane> {
+    dynamics: &'a ContactDynamics,
+    world: &'a World<'w, L>,
+    islands: &'a Islands<'a>,
+    found: &'a Found<'f, L>,
+    equations: Equations<'a, L>,
+    w_bars: &'a mut [Vec3<L>],
+    left: &'a mut Left<'l, L>,
+    scratch: &'a mut [L],
+}
+
+impl<L: Lane> Apart for PullSweeps<'_, '_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let PullSweeps { dynamics, world, islands, found, equations, w_bars, left, scratch } = self;
+        dynamics.pull_sweeps(world, islands, found, equations, w_bars, left, scratch);
+    }
+}
+
+/// [`ContactDynamics::pull_robot`]
+struct PullRobot<'a, 'w, 'f, 'p, 'b, L: Lane> {
+    dynamics: &'a ContactDynamics,
+    world: &'a World<'w, L>,
+    islands: &'a Islands<'a>,
+    r: usize,
+    of: (&'a Kept<'f, L>, &'a Found<'f, L>),
+    half: &'a mut [L],
+    pending: &'a mut Pending<'p, L>,
+    bars: &'a mut ContactBars<'b, L>,
+}
+
+impl<L: Lane> Apart for PullRobot<'_, '_, '_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let PullRobot { dynamics, world, islands, r, of, half, pending, bars } = self;
+        dynamics.pull_robot(world, islands, r, of, half, pending, bars);
+    }
+}
+
+/// [`ContactDynamics::pull_columns`]
+struct PullColumns<'a, 'w, 'f, 'l, 'b, L: Lane> {
+    dynamics: &'a ContactDynamics,
+    world: &'a World<'w, L>,
+    at: (&'a Pairs<'w, L>, &'a Islands<'a>),
+    r: usize,
+    of: (&'a Kept<'f, L>, &'a Found<'f, L>),
+    left: &'a mut Left<'l, L>,
+    bars: &'a mut ContactBars<'b, L>,
+    scratch: &'a mut [L],
+}
+
+impl<L: Lane> Apart for PullColumns<'_, '_, '_, '_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let PullColumns { dynamics, world, at, r, of, left, bars, scratch } = self;
+        dynamics.pull_columns(world, at, r, of, left, bars, scratch);
+    }
 }

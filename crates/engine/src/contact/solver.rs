@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::Lane;
+use pullback_kernel::program::{Apart, Lane};
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
@@ -240,15 +240,7 @@ impl Solver {
         p: &[Vec3<L>],
         work: &mut Work<'_, L>,
     ) -> L {
-        let mut most = L::from_f64(0.0);
-        for i in 0..problems.islands.count() {
-            if problems.islands.is_dense(i) {
-                most = most.max(self.laws_of(&problems.dense(i), problems.islands.island(i), p, work));
-            } else if const { L::WIDTH == 1 } {
-                most = most.max(self.laws_of(&problems.sparse(i), problems.islands.island(i), p, work));
-            }
-        }
-        most
+        L::apart(Laws { solver: self, problems, p, work })
     }
 
     /// The same of an island, which has these contacts.
@@ -288,25 +280,7 @@ impl Solver {
         work: &mut Work<'_, L>,
         transposed: bool,
     ) -> f64 {
-        let contacts = problems.islands.island(i);
-        let (by_p, by_w) = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
-        let factors = &mut work.matrix[problems.islands.blocks(i)];
-        let x = &mut work.step[contacts];
-        if problems.islands.is_dense(i) {
-            let problem = problems.dense(i);
-            problem.factorise((by_p, by_w), factors);
-            if transposed {
-                blocks::solve_transposed(problem.pattern, factors, x);
-            } else {
-                blocks::solve(problem.pattern, factors, x);
-            }
-        } else if const { L::WIDTH == 1 } {
-            let Problem { pattern, a, .. } = problems.sparse(i);
-            problems.sparse(i).factorise((by_p, by_w), factors);
-            let system = System { pattern, a, by_p, by_w, factors, transposed, most: self.sweeps.max(LEAST) };
-            return system.solve(x, &mut work.krylov);
-        }
-        0.0
+        L::apart(Linear { solver: self, problems, island: i, work, transposed })
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
@@ -346,5 +320,69 @@ impl Solver {
         }
         p.copy_from_slice(&work.best[..n]);
         least
+    }
+}
+
+/// [`Solver::laws`]
+struct Laws<'a, 'p, 'w, L: Lane> {
+    solver: &'a Solver,
+    problems: &'a Problems<'p, L>,
+    p: &'a [Vec3<L>],
+    work: &'a mut Work<'w, L>,
+}
+
+impl<L: Lane> Apart for Laws<'_, '_, '_, L> {
+    type Output = L;
+
+    #[inline(always)]
+    fn run(self) -> L {
+        let Laws { solver, problems, p, work } = self;
+        let (islands, mut most) = (problems.islands, L::from_f64(0.0));
+        for i in 0..islands.count() {
+            if islands.is_dense(i) {
+                most = most.max(solver.laws_of(&problems.dense(i), islands.island(i), p, work));
+            } else if const { L::WIDTH == 1 } {
+                most = most.max(solver.laws_of(&problems.sparse(i), islands.island(i), p, work));
+            }
+        }
+        most
+    }
+}
+
+/// [`Solver::linear`]
+struct Linear<'a, 'p, 'w, L: Lane> {
+    solver: &'a Solver,
+    problems: &'a Problems<'p, L>,
+    island: usize,
+    work: &'a mut Work<'w, L>,
+    transposed: bool,
+}
+
+impl<L: Lane> Apart for Linear<'_, '_, '_, L> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let Linear { solver, problems, island, work, transposed } = self;
+        let contacts = problems.islands.island(island);
+        let (by_p, by_w) = (&work.by_p[contacts.clone()], &work.by_w[contacts.clone()]);
+        let factors = &mut work.matrix[problems.islands.blocks(island)];
+        let x = &mut work.step[contacts];
+        if problems.islands.is_dense(island) {
+            let problem = problems.dense(island);
+            problem.factorise((by_p, by_w), factors);
+            if transposed {
+                blocks::solve_transposed(problem.pattern, factors, x);
+            } else {
+                blocks::solve(problem.pattern, factors, x);
+            }
+        } else if const { L::WIDTH == 1 } {
+            let problem = problems.sparse(island);
+            problem.factorise((by_p, by_w), factors);
+            let (pattern, a, most) = (problem.pattern, problem.a, solver.sweeps.max(LEAST));
+            let system = System { pattern, a, by_p, by_w, factors, transposed, most };
+            return system.solve(x, &mut work.krylov);
+        }
+        0.0
     }
 }

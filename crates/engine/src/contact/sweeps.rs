@@ -4,7 +4,7 @@
 //! impulses that it found: P and R are pulled back, w_bar goes to b_bar, w_bar p_jᵀ to A_bar, A_ijᵀ w_bar to p_bar.
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::Lane;
+use pullback_kernel::program::{Apart, Lane};
 
 use super::held::visited;
 use super::law::{Cone, choose};
@@ -81,12 +81,30 @@ fn stays<L: Lane>(problem: &Problem<'_, L, impl Pattern>, i: usize, done: L::Mas
 /// One sweep over all contacts, in lanes that are not `done`.
 #[inline(always)]
 pub(crate) fn sweep<L: Lane>(cone: Cone, problems: &Problems<'_, L>, done: L::Mask, p: &mut [Vec3<L>]) {
-    for i in 0..problems.islands.count() {
-        let p = &mut p[problems.islands.island(i)];
-        if problems.islands.is_dense(i) {
-            sweep_island(cone, &problems.dense(i), done, p);
-        } else if const { L::WIDTH == 1 } {
-            sweep_island(cone, &problems.sparse(i), done, p);
+    L::apart(Sweep { cone, problems, done, p });
+}
+
+/// [`sweep`]
+struct Sweep<'a, 'p, L: Lane> {
+    cone: Cone,
+    problems: &'a Problems<'p, L>,
+    done: L::Mask,
+    p: &'a mut [Vec3<L>],
+}
+
+impl<L: Lane> Apart for Sweep<'_, '_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Sweep { cone, problems, done, p } = self;
+        for i in 0..problems.islands.count() {
+            let p = &mut p[problems.islands.island(i)];
+            if problems.islands.is_dense(i) {
+                sweep_island(cone, &problems.dense(i), done, p);
+            } else if const { L::WIDTH == 1 } {
+                sweep_island(cone, &problems.sparse(i), done, p);
+            }
         }
     }
 }

@@ -315,12 +315,9 @@ impl<O: Operation> Stage for ByHand<O> {
         if pass == Pass::Pullback {
             clear_bars(context);
         }
-        let driver = HandDriver { operation: &self.0, context, pass };
-        if O::LANES {
-            let width = if context.worlds == 0 { Width::One } else { context.machine.width };
-            S::dispatch(driver, context.machine.isa, width);
-        } else {
-            S::dispatch_one(driver, context.machine.isa);
+        match pass {
+            Pass::Forward => HandDriver::<S, O, false> { operation: &self.0, context }.dispatch(),
+            Pass::Pullback => HandDriver::<S, O, true> { operation: &self.0, context }.dispatch(),
         }
     }
 
@@ -347,13 +344,25 @@ fn clear_bars<S: Scalar>(context: &Context<'_, S>) {
     }
 }
 
-struct HandDriver<'a, S, O> {
+/// One pass: a compiler takes longer for one long function than for two short ones.
+struct HandDriver<'a, S, O, const PULLBACK: bool> {
     operation: &'a O,
     context: &'a Context<'a, S>,
-    pass: Pass,
 }
 
-impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
+impl<S: Scalar, O: Operation, const PULLBACK: bool> HandDriver<'_, S, O, PULLBACK> {
+    fn dispatch(self) {
+        let machine = &self.context.machine;
+        if O::LANES {
+            let width = if self.context.worlds == 0 { Width::One } else { machine.width };
+            S::dispatch(self, machine.isa, width);
+        } else {
+            S::dispatch_one(self, machine.isa);
+        }
+    }
+}
+
+impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_, S, O, PULLBACK> {
     type Output = ();
     type Home = O;
 
@@ -379,9 +388,10 @@ impl<S: Scalar, O: Operation> Driver<S> for HandDriver<'_, S, O> {
             let (values, bars, layouts) = (context.values, context.bars, context.plan.by_hand.as_slice());
             let numbers = context.plan.numbers.as_slice();
             let mut lanes = World { values, bars, layouts, numbers, world, scratch, memory };
-            match self.pass {
-                Pass::Forward => operation.forward(&mut lanes),
-                Pass::Pullback => operation.pullback(&mut lanes),
+            if PULLBACK {
+                operation.pullback(&mut lanes);
+            } else {
+                operation.forward(&mut lanes);
             }
             world += L::WIDTH;
         }

@@ -31,7 +31,7 @@ pub use workspace::{RunOptions, Workspace};
 
 pub use crate::patterns::elements::Corners;
 pub use crate::patterns::pairs::List;
-pub use crate::scalar::lanes::Lane;
+pub use crate::scalar::lanes::{Apart, Lane};
 
 use operation::Erased;
 use table::{Forest, Table};

@@ -4,6 +4,7 @@
 
 use std::arch::x86_64::*;
 
+use super::isa::Isa;
 use super::register::{Lanes, Register};
 
 /// Eight `f32`.
@@ -28,6 +29,7 @@ unsafe impl Register for __m256 {
     type Float = f32;
     type Bits = Self;
     const WIDTH: usize = 8;
+    const ISA: Isa = Isa::Avx2;
 
     intrinsics! {
         splat(x: f32) -> Self = _mm256_set1_ps(x);
@@ -123,6 +125,7 @@ unsafe impl Register for __m256d {
     type Float = f64;
     type Bits = Self;
     const WIDTH: usize = 4;
+    const ISA: Isa = Isa::Avx2;
 
     intrinsics! {
         splat(x: f64) -> Self = _mm256_set1_pd(x);

@@ -5,6 +5,7 @@
 use std::arch::x86_64::*;
 
 use super::avx2::intrinsics;
+use super::isa::Isa;
 use super::register::{Lanes, Register};
 
 /// Sixteen `f32`.
@@ -58,6 +59,7 @@ unsafe impl Register for __m512 {
     type Float = f32;
     type Bits = __mmask16;
     const WIDTH: usize = 16;
+    const ISA: Isa = Isa::Avx512;
 
     intrinsics! {
         splat(x: f32) -> Self = _mm512_set1_ps(x);
@@ -167,6 +169,7 @@ unsafe impl Register for __m512d {
     type Float = f64;
     type Bits = __mmask8;
     const WIDTH: usize = 8;
+    const ISA: Isa = Isa::Avx512;
 
     intrinsics! {
         splat(x: f64) -> Self = _mm512_set1_pd(x);

@@ -1,10 +1,12 @@
 //! The instruction sets that lanes can use, and the dispatch that gives loops over lanes their features.
 
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use super::Lane;
 #[cfg(not(target_arch = "x86_64"))]
 use super::Portable;
+use super::register::Register;
 use crate::scalar::{Dual, Real};
 
 /// Environment variable that lowers the instruction set: `portable`, `avx2` or `avx512`.
@@ -109,12 +111,43 @@ pub trait Dispatch: Lane<Element = Self> {
     fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output;
 }
 
-/// Entry points of loops. They are methods because the compiler puts a method's code into the module of its type, and code of
-/// different modules is compiled in parallel, and again only where something has changed.
+/// A part of a loop over lanes that is compiled as a function of its own: it is called with [`Lane::apart`].
+///
+/// It is worth it where a part is long and called from several places, or would make a function so long that it takes minutes
+/// to compile.
+pub trait Apart {
+    /// What it answers.
+    type Output;
+
+    /// Runs it.
+    ///
+    /// Mark the implementation `#[inline(always)]`, as that of [`Driver::run`].
+    fn run(self) -> Self::Output;
+}
+
+/// A whole loop, with its lanes.
+struct Whole<S, L, D>(D, PhantomData<(S, L)>);
+
+impl<S: Real, L: Lane<Element = S>, D: Driver<S>> Apart for Whole<S, L, D> {
+    type Output = D::Output;
+
+    #[inline(always)]
+    fn run(self) -> D::Output {
+        self.0.run::<L>()
+    }
+}
+
+#[inline(always)]
+fn whole<L: Lane, D: Driver<L::Element>>(driver: D) -> Whole<L::Element, L, D> {
+    Whole(driver, PhantomData)
+}
+
+/// Entry points of loops and of their parts. They are methods because the compiler puts a method's code into the module of its
+/// type, and code of different modules is compiled in parallel, and again only where something has changed.
 trait Place {
     #[inline(never)]
-    fn with_portable<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-        driver.run::<L>()
+    fn with_portable<A: Apart>(part: A) -> A::Output {
+        part.run()
     }
 
     /// # Safety
@@ -122,8 +155,8 @@ trait Place {
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn with_avx2<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-        driver.run::<L>()
+    unsafe fn with_avx2<A: Apart>(part: A) -> A::Output {
+        part.run()
     }
 
     /// # Safety
@@ -131,12 +164,44 @@ trait Place {
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-    unsafe fn with_avx512<S: Real, L: Lane<Element = S>, D: Driver<S>>(driver: D) -> D::Output {
-        driver.run::<L>()
+    unsafe fn with_avx512<A: Apart>(part: A) -> A::Output {
+        part.run()
     }
 }
 
 impl<T: ?Sized> Place for T {}
+
+/// Runs a part with the instructions that one lane is run with.
+#[inline(always)]
+pub(super) fn apart_one<A: Apart>(part: A) -> A::Output {
+    match Isa::detect() {
+        Isa::Portable => A::with_portable(part),
+        // SAFETY: the machine has what `Isa::detect` found.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 => unsafe { A::with_avx2(part) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
+    }
+}
+
+/// Runs a part with the best instructions that registers of a kind are run with.
+#[inline(always)]
+pub(super) fn apart<R: Register, A: Apart>(part: A) -> A::Output {
+    if const { matches!(R::ISA, Isa::Portable) } {
+        return A::with_portable(part);
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        if const { matches!(R::ISA, Isa::Avx2) } && Isa::detect() < Isa::Avx512 {
+            // SAFETY: registers are there only where the machine has their instructions.
+            return unsafe { A::with_avx2(part) };
+        }
+        // SAFETY: these registers are, or `Isa::detect` found them.
+        unsafe { A::with_avx512(part) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unreachable!("all registers are portable")
+}
 
 // Every arm compiles every kernel once more, so there are no more of them than are worth it.
 macro_rules! dispatch {
@@ -146,32 +211,32 @@ macro_rules! dispatch {
                 match (isa.min(Isa::detect()), width) {
                     // An x86-64 without AVX2 is rare, and arrays compile slowly: one by one there.
                     #[cfg(target_arch = "x86_64")]
-                    (Isa::Portable, _) => D::Home::with_portable::<$float, $float, D>(driver),
+                    (Isa::Portable, _) => D::Home::with_portable(whole::<$float, D>(driver)),
                     #[cfg(not(target_arch = "x86_64"))]
-                    (Isa::Portable, Width::One) => D::Home::with_portable::<$float, $float, D>(driver),
+                    (Isa::Portable, Width::One) => D::Home::with_portable(whole::<$float, D>(driver)),
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx2 | Isa::Avx512, Width::One) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx2::<$float, $float, D>(driver) }
+                        unsafe { D::Home::with_avx2(whole::<$float, D>(driver)) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx2, Width::Narrow | Width::Wide) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx2::<$float, super::avx2::$narrow, D>(driver) }
+                        unsafe { D::Home::with_avx2(whole::<super::avx2::$narrow, D>(driver)) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx512, Width::Narrow) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx512::<$float, super::avx2::$narrow, D>(driver) }
+                        unsafe { D::Home::with_avx512(whole::<super::avx2::$narrow, D>(driver)) }
                     }
                     #[cfg(target_arch = "x86_64")]
                     (Isa::Avx512, Width::Wide) => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx512::<$float, super::avx512::$wide, D>(driver) }
+                        unsafe { D::Home::with_avx512(whole::<super::avx512::$wide, D>(driver)) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Portable, Width::Narrow | Width::Wide) => {
-                        D::Home::with_portable::<$float, Portable<$float, $lanes>, D>(driver)
+                        D::Home::with_portable(whole::<Portable<$float, $lanes>, D>(driver))
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     (Isa::Avx2 | Isa::Avx512, _) => unreachable!("x86-64 only, and `Isa::detect` says so"),
@@ -180,11 +245,11 @@ macro_rules! dispatch {
 
             fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
                 match isa.min(Isa::detect()) {
-                    Isa::Portable => D::Home::with_portable::<$float, $float, D>(driver),
+                    Isa::Portable => D::Home::with_portable(whole::<$float, D>(driver)),
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 | Isa::Avx512 => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx2::<$float, $float, D>(driver) }
+                        unsafe { D::Home::with_avx2(whole::<$float, D>(driver)) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),
@@ -204,12 +269,12 @@ macro_rules! dispatch_one {
             }
             fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output {
                 match isa.min(Isa::detect()) {
-                    Isa::Portable => D::Home::with_portable::<$dual, $dual, D>(driver),
+                    Isa::Portable => D::Home::with_portable(whole::<$dual, D>(driver)),
                     // Without its instruction a multiply-add is a call.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 | Isa::Avx512 => {
                         // SAFETY: the machine has what `Isa::detect` found.
-                        unsafe { D::Home::with_avx2::<$dual, $dual, D>(driver) }
+                        unsafe { D::Home::with_avx2(whole::<$dual, D>(driver)) }
                     }
                     #[cfg(not(target_arch = "x86_64"))]
                     Isa::Avx2 | Isa::Avx512 => unreachable!("x86-64 only, and `Isa::detect` says so"),

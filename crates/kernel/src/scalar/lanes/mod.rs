@@ -15,7 +15,7 @@ mod isa;
 mod portable;
 mod register;
 
-pub use isa::{Dispatch, Driver, ISA_VARIABLE, Isa, Width};
+pub use isa::{Apart, Dispatch, Driver, ISA_VARIABLE, Isa, Width};
 pub use portable::Portable;
 
 use super::{Dual, Mask, Real};
@@ -29,6 +29,9 @@ pub unsafe trait Lane: Real {
     type Element: Dispatch + Default;
     /// How many lanes.
     const WIDTH: usize;
+
+    /// Runs a part of a loop over these lanes as a function of its own, with the best instructions of the machine.
+    fn apart<A: Apart>(part: A) -> A::Output;
 
     /// Lane `i` from `source[i]`.
     ///
@@ -95,6 +98,11 @@ macro_rules! one_lane {
         unsafe impl Lane for $float {
             type Element = Self;
             const WIDTH: usize = 1;
+
+            #[inline(always)]
+            fn apart<A: Apart>(part: A) -> A::Output {
+                isa::apart_one(part)
+            }
 
             #[inline(always)]
             fn splat(x: Self) -> Self {

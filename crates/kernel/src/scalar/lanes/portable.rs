@@ -1,5 +1,6 @@
 //! Lanes in an array, for machines without a register that we know.
 
+use super::isa::Isa;
 use super::register::{Lanes, Register};
 use crate::scalar::{Float, Real};
 
@@ -43,6 +44,7 @@ unsafe impl<S: Float + super::Dispatch, const N: usize> Register for [S; N] {
         assert!(N <= 16, "rows are given for 16 lanes");
         N
     };
+    const ISA: Isa = Isa::Portable;
 
     #[inline(always)]
     fn splat(x: S) -> Self {

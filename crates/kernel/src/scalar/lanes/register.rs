@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use super::Lane;
+use super::isa::{self, Apart, Isa};
 use crate::scalar::{Blend, Float, Local, Mask, Real};
 
 /// A machine register of `WIDTH` numbers, and the instructions that [`Lanes`] is made of.
@@ -21,6 +22,8 @@ pub unsafe trait Register: Copy + Debug + Send + Sync + 'static {
     type Bits: Copy + Debug + Send + Sync + 'static;
     /// How many numbers.
     const WIDTH: usize;
+    /// The instructions that it takes.
+    const ISA: Isa;
 
     fn splat(x: Self::Float) -> Self;
     fn add(a: Self, b: Self) -> Self;
@@ -177,6 +180,11 @@ impl<T: Register> Real for Lanes<T> {
 unsafe impl<T: Register> Lane for Lanes<T> {
     type Element = T::Float;
     const WIDTH: usize = T::WIDTH;
+
+    #[inline(always)]
+    fn apart<A: Apart>(part: A) -> A::Output {
+        isa::apart::<T, A>(part)
+    }
 
     #[inline(always)]
     fn splat(x: T::Float) -> Self {

@@ -1,8 +1,6 @@
 //! Corners that have moved: contacts by the corners of a feature alone, and ground that is found where it is now.
 
-mod common;
-
-use common::{GRID, Placed, Random, features, grid_triangles, ground_state, grounds, solids, state};
+use crate::common::{GRID, Placed, Random, features, grid_triangles, ground_state, grounds, solids, state};
 use pullback_geometry::{Contact, Corners, Kind, Pair, Surface};
 use pullback_kernel::prelude::*;
 

@@ -1,8 +1,6 @@
 //! Every pair's pullback against differences of its own contact, by poses and by sizes, in random states.
 
-mod common;
-
-use common::{At, Placed, Random, features, ground_state, grounds, solids, state};
+use crate::common::{At, Placed, Random, features, ground_state, grounds, solids, state};
 use pullback_geometry::{Kind, Pair};
 use pullback_kernel::gradcheck;
 

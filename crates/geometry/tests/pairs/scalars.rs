@@ -1,8 +1,6 @@
 //! Contacts on other scalars than `f64`: single precision, and lanes of worlds, whose branches differ from lane to lane.
 
-mod common;
-
-use common::{Placed, Random, features, solids, state};
+use crate::common::{Placed, Random, features, solids, state};
 use pullback_geometry::{Contact, Feature, Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_kernel::scalar::lanes::{Dispatch, Driver, Lane};

@@ -1,8 +1,6 @@
 //! Ground of triangles: distances over all of them, flat ground that is felt as a plane, ridges, valleys and peaks.
 
-mod common;
-
-use common::{
+use crate::common::{
     GRID, Placed, Random, SPACING, features, grid_triangles, ground_state, grounds, solids, stand_in,
 };
 use pullback_geometry::{Contact, Heights, Hull, Kind, Pair, Surface, SurfaceError};
@@ -201,7 +199,7 @@ fn flat_ground_is_a_plane() {
                 continue;
             }
             let mut random = Random::seeded(4);
-            let small: Vec<f64> = common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
+            let small: Vec<f64> = crate::common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
             for step in 0..400 {
                 // Along a line that passes over edges and corners; every fourth time exactly over a corner of the grid.
                 let x =
@@ -246,7 +244,8 @@ fn round_shapes_touch_faces_as_they_touch_a_plane() {
             let mut random = Random::seeded(14);
             let (mut touched, mut two) = (0, 0);
             for step in 0..600 {
-                let small: Vec<f64> = common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
+                let small: Vec<f64> =
+                    crate::common::sizes(&kind, &mut random).iter().map(|s| 0.4 * s).collect();
                 // Every third time lying.
                 let lying =
                     rotation_matrix(quat_exp(Vec3 { x: std::f64::consts::FRAC_PI_2 - 1e-4, y: 0.0, z: 0.0 }));
@@ -314,7 +313,7 @@ fn a_standing_cylinder_on_flat_ground_is_as_its_hull_on_a_plane() {
         let mut random = Random::seeded(15);
         for _ in 0..100 {
             let small: Vec<f64> =
-                common::sizes(&Kind::Cylinder, &mut random).iter().map(|s| 0.4 * s).collect();
+                crate::common::sizes(&Kind::Cylinder, &mut random).iter().map(|s| 0.4 * s).collect();
             let hull = Hull::new(&stand_in(&Kind::Cylinder, &small)).expect("a polyhedron");
             let rotation = rotation_matrix(quat_exp(random.vec3() * 0.1));
             let z = small[1] + 0.02 * random.next();

@@ -1,8 +1,8 @@
 //! States that are special: shapes at rest on each other, coincident centres, upright cylinders, and nothing is ever NaN.
 
-mod common;
-
-use common::{At, Placed, Random, SPACING, features, ground_state, grounds, random_hull, solids, state};
+use crate::common::{
+    At, Placed, Random, SPACING, features, ground_state, grounds, random_hull, solids, state,
+};
 use pullback_geometry::{Contact, Hull, Kind, Pair};
 use pullback_kernel::gradcheck::{self, Function};
 use pullback_kernel::prelude::*;
@@ -92,7 +92,7 @@ fn bad_states_do_not_panic() {
     let mut kinds: Vec<(Kind, Vec<f64>)> = grounds().into();
     let mut random = Random::seeded(12);
     kinds.extend(solids().into_iter().chain([Kind::Plane]).map(|kind| {
-        let sizes = common::sizes(&kind, &mut random);
+        let sizes = crate::common::sizes(&kind, &mut random);
         (kind, sizes)
     }));
     for (a, sizes_a) in &kinds {
@@ -114,7 +114,7 @@ fn bad_states_do_not_panic() {
 /// A cylinder that stands on a box, on flat ground, or, as a hull, on a plane, is carried all around its rim.
 #[test]
 fn a_standing_cylinder_is_carried_all_around() {
-    let hull = Hull::new(&common::stand_in(&Kind::Cylinder, &[0.2, 0.3])).expect("a prism");
+    let hull = Hull::new(&crate::common::stand_in(&Kind::Cylinder, &[0.2, 0.3])).expect("a prism");
     let corners = hull.corners().to_vec();
     let heights = pullback_geometry::Heights::new(&[0.0; 81], 9, [0.25, 0.25]).expect("a grid");
     let upright = |sizes: &[f64]| at(0.03, 0.02, 0.3 - 1e-4, sizes);
@@ -293,7 +293,7 @@ fn coincident_centres() {
         for b in solids() {
             let Some(pair) = Pair::new(&a, &b) else { continue };
             let mut random = Random::seeded(2);
-            let sizes = [common::sizes(&a, &mut random), common::sizes(&b, &mut random)];
+            let sizes = [crate::common::sizes(&a, &mut random), crate::common::sizes(&b, &mut random)];
             let state = sizes.map(|sizes| at(0.0, 0.0, 0.0, &sizes));
             let found = features(&pair, &state, 9.0);
             assert!(!found.is_empty(), "{}-{}", a.name(), b.name());

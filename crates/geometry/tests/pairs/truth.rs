@@ -1,9 +1,7 @@
 //! Contacts against truth of other origin: parry's distances, distances over all pairs of cells, all separating axes, closed
 //! forms.
 
-mod common;
-
-use common::{Placed, Random, features, random_hull, solids, stand_in, state};
+use crate::common::{Placed, Random, features, random_hull, solids, stand_in, state};
 use parry3d_f64::{glamx, math::Pose as ParryPose, query, shape};
 use pullback_geometry::{Contact, Hull, Kind, Pair};
 use pullback_kernel::prelude::*;

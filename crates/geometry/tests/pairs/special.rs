@@ -384,7 +384,7 @@ fn capsule_without_length() {
 /// The rows on contacts of docs/nonsmooth.md are tests of this file.
 #[test]
 fn every_row_has_its_test() {
-    let document = include_str!("../../../docs/nonsmooth.md");
+    let document = include_str!("../../../../docs/nonsmooth.md");
     let (_, table) = document.split_once("| name of the test |").expect("the table of contacts");
     let rows: Vec<&str> =
         table.lines().skip(2).map_while(|line| line.strip_prefix("| ")?.split(' ').next()).collect();

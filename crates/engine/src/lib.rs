@@ -5,6 +5,7 @@ mod contact;
 mod energy;
 mod error;
 pub mod force;
+mod friction;
 mod integrate;
 mod linearise;
 mod model;

@@ -18,6 +18,7 @@ use super::pushed::{Before, On, Pushed};
 use super::touchable::{Given, Mixed, Surface, Touchable};
 use crate::articulated::kinematics::zero;
 use crate::articulated::push::Pushes;
+use crate::friction::friction_per_speed;
 
 /// The force on the second shape [N].
 #[kernel]
@@ -35,16 +36,7 @@ pub(super) fn penalty<R: Real>(
         let along = dot(normal, velocity);
         let f = max(-(ke * gap) - kd * along, 0.0);
         let slide = velocity - normal * along;
-        let speed = length(slide);
-        let mut per_speed = kf;
-        // Without a load or without friction nothing sticks, also at rest.
-        if mu * f <= 0.0 {
-            per_speed = 0.0;
-        }
-        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
-        if mu * f < kf * speed {
-            per_speed = mu * f / speed;
-        }
+        let per_speed = friction_per_speed(f, length(slide), kf, mu);
         force = normal * f - slide * per_speed;
     }
     force

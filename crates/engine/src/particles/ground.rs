@@ -5,6 +5,7 @@ use pullback_scene::Ground;
 
 use crate::error::Error;
 use crate::force::{Force, Site};
+use crate::friction::friction_per_speed;
 use crate::names::{Block, Quantity};
 
 /// Force of the ground z = h on a particle [N], where depth = h - z > 0:
@@ -18,16 +19,7 @@ fn ground<R: Real>(x: Vec3<R>, v: Vec3<R>, height: R, ke: R, kd: R, kf: R, mu: R
     if depth > 0.0 {
         let n = max(ke * depth - kd * v.z, 0.0);
         let slide = vec3(v.x, v.y, 0.0);
-        let speed = length(slide);
-        let mut per_speed = kf;
-        // Without a load or without friction nothing sticks, also at rest.
-        if mu * n <= 0.0 {
-            per_speed = 0.0;
-        }
-        // At rest it sticks: |s| = 0 is no point where the derivative is missing.
-        if mu * n < kf * speed {
-            per_speed = mu * n / speed;
-        }
+        let per_speed = friction_per_speed(n, length(slide), kf, mu);
         f = vec3(-(per_speed * slide.x), -(per_speed * slide.y), n);
     }
     f

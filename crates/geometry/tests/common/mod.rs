@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pullback_geometry::{Contact, Feature, Heights, Hull, Kind, Pair, Surface};
+use pullback_geometry::{Contact, Corners, Feature, Heights, Hull, Kind, Pair, Surface};
 use pullback_kernel::gradcheck::Function;
 use pullback_kernel::prelude::*;
 
@@ -213,6 +213,40 @@ pub fn features(pair: &Pair, [a, b]: &[Placed; 2], margin: f64) -> Vec<Feature> 
     features[..len].to_vec()
 }
 
+/// A shape in a place, and what is added to of both.
+pub type Here<'a, R> = (&'a Pose<R>, &'a [R]);
+pub type Into<'a> = (&'a mut Pose, &'a mut [f64]);
+
+/// A contact, by these corners of the shapes. It is a function of its own: pairs are inlined wherever they are called, and take
+/// long to compile.
+#[inline(never)]
+pub fn contact_of<R: Real>(
+    pair: &Pair,
+    feature: Feature,
+    at: [Here<'_, R>; 2],
+    corners: &[Corners; 2],
+) -> Contact<R> {
+    pair.contact_of(feature, at[0], at[1], corners)
+}
+
+/// The same of all corners.
+pub fn contact(pair: &Pair, feature: Feature, at: &[Placed; 2]) -> Contact {
+    contact_of(pair, feature, [at[0].at(), at[1].at()], &[Corners::ALL; 2])
+}
+
+/// The pullback of [`contact_of`].
+#[inline(never)]
+pub fn pullback_of(
+    pair: &Pair,
+    feature: Feature,
+    at: [Here<'_, f64>; 2],
+    corners: &[Corners; 2],
+    bar: &Contact,
+    [a, b]: [Into<'_>; 2],
+) {
+    pair.pullback_of(feature, at, corners, bar, a, b);
+}
+
 /// A contact as a function of numbers: for each shape, a small turn [rad] in world axes, its position and its sizes.
 pub struct At<'a> {
     pub name: String,
@@ -226,7 +260,7 @@ fn numbers<R: Copy>(contact: &Contact<R>) -> Vec<R> {
     vec![p.x, p.y, p.z, n.x, n.y, n.z, gap]
 }
 
-fn contact(numbers: &[f64]) -> Contact {
+fn contact_from(numbers: &[f64]) -> Contact {
     let at = |i: usize| Vec3 { x: numbers[i], y: numbers[i + 1], z: numbers[i + 2] };
     Contact { point: at(0), normal: at(3), gap: numbers[6] }
 }
@@ -264,7 +298,7 @@ impl At<'_> {
 
     fn value<R: Real>(&self, x: &[R]) -> Vec<R> {
         let [a, b] = self.placed(x);
-        numbers(&self.pair.contact(self.feature, (&a.0, &a.1), (&b.0, &b.1)))
+        numbers(&contact_of(self.pair, self.feature, [(&a.0, &a.1), (&b.0, &b.1)], &[Corners::ALL; 2]))
     }
 
     /// Do differences from both sides agree? Where they do not, the contact is not smooth within a step.
@@ -295,14 +329,9 @@ impl Function for At<'_> {
         let [a, b] = self.placed(x);
         let zero = Pose { rotation: Mat3::default(), position: Vec3::default() };
         let (mut a_bar, mut b_bar) = ((zero, vec![0.0; a.1.len()]), (zero, vec![0.0; b.1.len()]));
-        self.pair.pullback(
-            self.feature,
-            (&a.0, &a.1),
-            (&b.0, &b.1),
-            &contact(y_bar),
-            (&mut a_bar.0, &mut a_bar.1),
-            (&mut b_bar.0, &mut b_bar.1),
-        );
+        let at = [(&a.0, &a.1[..]), (&b.0, &b.1[..])];
+        let into = [(&mut a_bar.0, &mut a_bar.1[..]), (&mut b_bar.0, &mut b_bar.1[..])];
+        pullback_of(self.pair, self.feature, at, &[Corners::ALL; 2], &contact_from(y_bar), into);
         let mut x_bar = Vec::new();
         for (placed, bar) in [(a, a_bar), (b, b_bar)] {
             for w in [vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(0.0, 0.0, 1.0)] {

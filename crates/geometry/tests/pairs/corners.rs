@@ -1,6 +1,9 @@
 //! Corners that have moved: contacts by the corners of a feature alone, and ground that is found where it is now.
 
-use crate::common::{GRID, Placed, Random, features, grid_triangles, ground_state, grounds, solids, state};
+use crate::common::{
+    GRID, Placed, Random, contact, contact_of, features, grid_triangles, ground_state, grounds, pullback_of,
+    solids, state,
+};
 use pullback_geometry::{Contact, Corners, Kind, Pair, Surface};
 use pullback_kernel::prelude::*;
 
@@ -51,17 +54,18 @@ fn check(a: &Kind, b: &Kind, mut states: impl FnMut() -> [Placed; 2]) -> usize {
             let (some_b, of_b) = gathered(b, &at[1].sizes, of_b);
             let corners = [of_a, of_b];
             let some = [(&at[0].pose, &some_a[..]), (&at[1].pose, &some_b[..])];
-            let whole = pair.contact(feature, at[0].at(), at[1].at());
-            assert_eq!(pair.contact_of(feature, some[0], some[1], &corners), whole);
+            let whole = contact(&pair, feature, &at);
+            assert_eq!(contact_of(&pair, feature, some, &corners), whole);
 
             let normal = Vec3 { x: 0.3, y: -0.7, z: 0.2 };
             let bar = Contact { point: Vec3 { x: 1.0, y: -2.0, z: 0.5 }, normal, gap: 1.5 };
             let mut poses = [NO_POSE; 4];
             let [p0, p1, p2, p3] = &mut poses;
             let (mut s0, mut s1) = (vec![0.0; at[0].sizes.len()], vec![0.0; at[1].sizes.len()]);
-            pair.pullback(feature, at[0].at(), at[1].at(), &bar, (p0, &mut s0), (p1, &mut s1));
+            let into = [(p0, &mut s0[..]), (p1, &mut s1[..])];
+            pullback_of(&pair, feature, at.each_ref().map(Placed::at), &[Corners::ALL; 2], &bar, into);
             let (mut t0, mut t1) = (vec![0.0; some_a.len()], vec![0.0; some_b.len()]);
-            pair.pullback_of(feature, some, &corners, &bar, (p2, &mut t0), (p3, &mut t1));
+            pullback_of(&pair, feature, some, &corners, &bar, [(p2, &mut t0), (p3, &mut t1)]);
             assert_eq!(poses[..2], poses[2..]);
             assert_eq!(scattered(a, s0.len(), &t0, &corners[0]), s0);
             assert_eq!(scattered(b, s1.len(), &t1, &corners[1]), s1);

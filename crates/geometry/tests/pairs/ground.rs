@@ -9,7 +9,7 @@ use pullback_kernel::prelude::*;
 fn contacts(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) -> Vec<Contact> {
     let pair = Pair::new(a, b).expect("a pair");
     let found = features(&pair, state, margin);
-    found.into_iter().map(|feature| pair.contact(feature, state[0].at(), state[1].at())).collect()
+    found.into_iter().map(|feature| crate::common::contact(&pair, feature, state)).collect()
 }
 
 fn least(contacts: &[Contact]) -> f64 {

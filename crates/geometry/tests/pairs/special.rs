@@ -21,7 +21,7 @@ fn turned(mut placed: Placed, axis: Vec3, angle: f64) -> Placed {
 fn contacts(a: &Kind, b: &Kind, state: &[Placed; 2], margin: f64) -> Vec<Contact> {
     let pair = Pair::new(a, b).expect("a pair");
     let found = features(&pair, state, margin);
-    found.into_iter().map(|feature| pair.contact(feature, state[0].at(), state[1].at())).collect()
+    found.into_iter().map(|feature| crate::common::contact(&pair, feature, state)).collect()
 }
 
 /// Passes at a special state, where differences are taken as they are.
@@ -299,7 +299,7 @@ fn coincident_centres() {
             assert!(!found.is_empty(), "{}-{}", a.name(), b.name());
             for feature in found {
                 let function = At { name: String::new(), pair: &pair, feature, state: &state };
-                let contact = pair.contact(feature, state[0].at(), state[1].at());
+                let contact = crate::common::contact(&pair, feature, &state);
                 assert!((length(contact.normal) - 1.0).abs() < 1e-12 && contact.gap < 0.0);
                 let bars = function.pullback(&function.here(), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
                 assert!(bars.iter().all(|bar| bar.is_finite()));
@@ -315,7 +315,7 @@ fn middle_of_a_box() {
     let pair = Pair::new(&Kind::Sphere, &Kind::Box).expect("a pair");
     let state = [at(0.0, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.5, 0.5, 0.5])];
     let feature = features(&pair, &state, 0.0)[0];
-    let contact = pair.contact(feature, state[0].at(), state[1].at());
+    let contact = crate::common::contact(&pair, feature, &state);
     assert_eq!((contact.normal, contact.gap), (Vec3 { x: -1.0, y: -0.0, z: -0.0 }, -0.6));
     let function = At { name: String::new(), pair: &pair, feature, state: &state };
     let bars = function.pullback(&function.here(), &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
@@ -331,7 +331,7 @@ fn middle_of_an_ellipsoid() {
     for (x, gap) in [(0.0, -0.3 - 0.1), (0.2, f64::NAN), (0.4499, f64::NAN), (0.5, f64::NAN)] {
         let state = [at(x, 0.0, 0.0, &[0.1]), at(0.0, 0.0, 0.0, &[0.6, 0.5, 0.3])];
         let feature = features(&pair, &state, 9.0)[0];
-        let contact = pair.contact(feature, state[0].at(), state[1].at());
+        let contact = crate::common::contact(&pair, feature, &state);
         // Inside the ellipse of centres of curvature, the distance from (x, 0, 0) is c √(1 - x² / (a² - c²)).
         let within = 0.36 - 0.09;
         let truth =
@@ -356,7 +356,7 @@ fn parallel_edges() {
     state[0].pose.rotation = identity();
     state[0].pose.position.z = 0.7;
     let function = At { name: String::new(), pair: &pair, feature: found[0], state: &state };
-    let contact = pair.contact(found[0], state[0].at(), state[1].at());
+    let contact = crate::common::contact(&pair, found[0], &state);
     assert!((contact.gap - (0.3_f64.hypot(0.2) - 0.2)).abs() < 1e-12);
     let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
     assert!(bars.iter().all(|bar| bar.is_finite()) && bars.iter().any(|bar| *bar != 0.0));
@@ -371,12 +371,12 @@ fn capsule_without_length() {
         let mut state = state([&Kind::Sphere, &Kind::Capsule], &mut random);
         state[1].sizes[1] = 0.0;
         let feature = features(&as_capsule, &state, 9.0)[0];
-        let capsule = as_capsule.contact(feature, state[0].at(), state[1].at());
+        let capsule = crate::common::contact(&as_capsule, feature, &state);
         let function = At { name: String::new(), pair: &as_capsule, feature, state: &state };
         let bars = function.pullback(&function.here(), &[0.3, -0.7, 0.2, 0.9, -0.4, 0.6, 1.1]);
         assert_eq!(bars[14], 0.0);
         state[1].sizes.pop();
-        let sphere = as_sphere.contact(feature, state[0].at(), state[1].at());
+        let sphere = crate::common::contact(&as_sphere, feature, &state);
         assert!(length(capsule.point - sphere.point) < 1e-12 && (capsule.gap - sphere.gap).abs() < 1e-12);
     }
 }
@@ -481,8 +481,8 @@ fn no_sizes_are_those_that_it_was_made_with() {
             let found_now = features(&pair, &given, 0.3);
             assert_eq!(found_now, features(&pair, &made, 0.3));
             for feature in found_now {
-                let one = pair.contact(feature, given[0].at(), given[1].at());
-                let other = pair.contact(feature, made[0].at(), made[1].at());
+                let one = crate::common::contact(&pair, feature, &given);
+                let other = crate::common::contact(&pair, feature, &made);
                 assert_eq!(one.gap.to_bits(), other.gap.to_bits());
                 assert_eq!(one.point, other.point);
                 found += 1;

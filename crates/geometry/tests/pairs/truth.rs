@@ -8,7 +8,7 @@ use pullback_kernel::prelude::*;
 
 fn contacts(pair: &Pair, at: &[Placed; 2], margin: f64) -> Vec<Contact> {
     let found = features(pair, at, margin);
-    found.into_iter().map(|feature| pair.contact(feature, at[0].at(), at[1].at())).collect()
+    found.into_iter().map(|feature| crate::common::contact(pair, feature, at)).collect()
 }
 
 fn least(contacts: &[Contact]) -> f64 {

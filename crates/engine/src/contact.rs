@@ -375,13 +375,12 @@ impl Contacts {
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
     pub fn largest_residual(&self, epsilon: f64) -> f64 {
-        let tolerance = match &self.law {
+        match &self.law {
             // Sweeps have a derivative however far they got.
             ContactModel::Complementarity(law) if law.gradient == ContactGradient::Reverse => f64::INFINITY,
-            ContactModel::Complementarity(law) => law.tolerance,
-            ContactModel::Penalty(_) => 0.0,
-        };
-        epsilon.powf(0.4).max(tolerance)
+            // Also where the tolerance of a scene is larger: that says how far to go, not what is exact.
+            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => epsilon.powf(0.4),
+        }
     }
 }
 

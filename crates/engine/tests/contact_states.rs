@@ -234,6 +234,7 @@ fn pushed(step: &Step, start: &Start1, loss: &Last, gradient: &[f64], sizes: &[f
         }
     };
     tangents.run(&start.of(&start.x), see).expect("tangents");
+    assert!(slopes.iter().all(|slope| slope.is_finite()), "{slopes:?} at {:?}", start.x);
     let error = |(i, slope): (usize, &f64)| sizes[i] * (slope - gradient[i]).abs();
     slopes.iter().enumerate().map(error).fold(0.0, f64::max)
 }

@@ -45,7 +45,8 @@ pub struct Complementarity {
     pub fixed_iterations: Option<usize>,
     /// Residual at which the forces are good enough, relative to the free velocities.
     pub tolerance: f64,
-    /// Part of a penetration that is taken back in a step, from 0 to 1.
+    /// Part of a gap that a step may close, and of a penetration that it takes back, above 0 and up to 1. Both have one slope, so
+    /// that a body at rest is at no kink; below 1, what comes near is braked above the surface.
     pub stabilisation: f64,
     /// Compliance, relative to the diagonal of the matrix of contacts: it makes forces unique.
     pub regularisation: f64,

@@ -108,10 +108,11 @@ impl Trees {
     /// The trees of a robot.
     #[inline(always)]
     pub fn of_robot(&self, robot: usize) -> std::ops::Range<usize> {
-        match self.of[robot].as_slice() {
-            [] => 0..0,
-            nodes => nodes[0] as usize..nodes[nodes.len() - 1] as usize + 1,
+        let (mut first, mut past) = (usize::MAX, 0);
+        for &tree in &self.of[robot] {
+            (first, past) = (first.min(tree as usize), past.max(tree as usize + 1));
         }
+        first.min(past)..past
     }
 
     #[inline(always)]

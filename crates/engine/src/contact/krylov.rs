@@ -182,7 +182,8 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
             }
             left = inner(r, r).value_in(0).sqrt() / size;
         }
-        left
+        // A breakdown is no solution.
+        if left.is_finite() { left } else { f64::INFINITY }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn choose<L: Lane>(mask: L::Mask, a: Vec3<L>, b: Vec3<L>) -> Vec3<L> 
 }
 
 #[inline(always)]
-fn choose_matrix<L: Lane>(mask: L::Mask, a: Mat3<L>, b: Mat3<L>) -> Mat3<L> {
+pub(crate) fn choose_matrix<L: Lane>(mask: L::Mask, a: Mat3<L>, b: Mat3<L>) -> Mat3<L> {
     mat3(choose::<L>(mask, a.x, b.x), choose::<L>(mask, a.y, b.y), choose::<L>(mask, a.z, b.z))
 }
 

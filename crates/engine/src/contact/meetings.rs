@@ -66,9 +66,9 @@ impl Meetings {
                 Own::Bodies => first.body != second.body,
                 Own::Listed(list) => list[j * (j - 1) / 2 + i],
             },
-            _ => first.moves || second.moves,
+            _ => true,
         };
-        may && self.pairs[first.kind * self.kinds + second.kind].is_some()
+        may && (first.moves || second.moves) && self.pairs[first.kind * self.kinds + second.kind].is_some()
     }
 
     /// What two shapes do when they meet, if they may touch.

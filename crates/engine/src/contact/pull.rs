@@ -490,7 +490,9 @@ impl ContactDynamics {
         p.fill(zero());
         b_bars.fill(zero());
         mu_bars.fill(L::from_f64(0.0));
-        left.s.fill(zero());
+        if islands.count() > 0 {
+            left.s[..islands.blocks(islands.count() - 1).end].fill(zero());
+        }
         solver.solve(&problems, p, &mut work, &mut history);
         let mut bars = Bars { a: &mut *left.s, b: &mut *b_bars, mu: &mut *mu_bars };
         history.pull(solver.cone, &problems, p, &mut w_bars[..n], &mut bars);

@@ -86,8 +86,8 @@ impl Fields {
 struct Made {
     material: Option<usize>,
     mu: Place,
-    /// Whose stiffness it has without a material.
-    springs: &'static str,
+    /// Stiffness, damping and friction slope.
+    springs: [Place; 3],
     /// Of what it is fixed to [kg].
     mass: f64,
 }
@@ -169,8 +169,14 @@ impl Collector<'_> {
         let written = (None, 0);
         let (kind, sizes, corners) = (Kind::Plane, Vec::new(), None);
         self.shapes.push(Shape { on, written, placement, kind, sizes, corners });
-        let mu = Place::Scalar("ground.mu".into(), 0);
-        self.made.push(Made { material: ground.material, mu, springs: "ground", mass: f64::INFINITY });
+        // What its material says goes first, then its own numbers.
+        let said = ground.material.map(|at| (at, self.scene.materials[at].surface));
+        let of = |name: &str| match said {
+            Some((at, surface)) if number(&surface, name).is_some() => of_material(name, Some(at), "ground"),
+            _ => of_material(name, None, "ground"),
+        };
+        let (mu, springs) = (of("mu"), SPRINGS.map(of));
+        self.made.push(Made { material: ground.material, mu, springs, mass: f64::INFINITY });
         self.names.insert("ground".into());
     }
 
@@ -212,7 +218,7 @@ impl Collector<'_> {
             self.fields.add_corners(&name, &kind, before)
         });
         self.shapes.push(Shape { on, written, placement, kind, sizes, corners });
-        self.made.push(Made { material: shape.material, mu, springs: "contact", mass });
+        self.made.push(Made { material: shape.material, mu, springs: springs(shape.material), mass });
         Ok(true)
     }
 
@@ -322,7 +328,7 @@ impl Collector<'_> {
                 kinds.len() - 1
             });
             let Made { material, mu, springs, mass } = &self.made[s];
-            let surface = (*material, mu, *springs);
+            let surface = (*material, mu, springs);
             let surface = surfaces.iter().position(|other| *other == surface).unwrap_or_else(|| {
                 surfaces.push(surface);
                 surfaces.len() - 1
@@ -345,7 +351,8 @@ impl Collector<'_> {
             groups.push(first..first + group.positions.len());
             first += group.positions.len();
             let mu = of_material("mu", group.material, "contact");
-            made.push(Made { material: group.material, mu, springs: "contact", mass: f64::INFINITY });
+            let springs = springs(group.material);
+            made.push(Made { material: group.material, mu, springs, mass: f64::INFINITY });
         }
         let mut faces = Vec::new();
         for (s, shape) in self.shapes.iter().enumerate() {
@@ -376,7 +383,7 @@ impl Collector<'_> {
             Some((at, surface)) if surface.mu.is_some() => {
                 Mixed::One(Place::Scalar("material_pairs.mu".into(), at))
             }
-            _ => Mixed::Two(made[0].mu.clone(), made[1].mu.clone()),
+            _ => mixed([&made[0].mu, &made[1].mu]),
         };
         let restitution = match surface {
             // Springs bounce as they do.
@@ -386,11 +393,11 @@ impl Collector<'_> {
             }
             _ => {
                 let [a, b] = made.map(|made| of_material("restitution", made.material, "contact"));
-                Mixed::Two(a, b)
+                mixed([&a, &b])
             }
         };
-        let springs = ["ke", "kd", "kf"].map(|field| match penalty {
-            true => self.spring(field, made, said),
+        let springs = [0, 1, 2].map(|which| match penalty {
+            true => self.spring(which, made, said),
             false => Mixed::One(Place::Constant(0.0)),
         });
         let mixture = Mixture { mu, restitution, springs };
@@ -406,17 +413,12 @@ impl Collector<'_> {
     }
 
     /// One of the numbers of a penalty between two surfaces.
-    fn spring(&self, field: &str, made: [&Made; 2], said: Option<usize>) -> Mixed {
-        let get = |surface: &Surface| match field {
-            "ke" => surface.ke,
-            "kd" => surface.kd,
-            _ => surface.kf,
-        };
-        if let Some(at) = said.filter(|at| get(&self.scene.material_pairs[*at].surface).is_some()) {
-            return Mixed::One(Place::Scalar(format!("material_pairs.{field}"), at));
+    fn spring(&self, which: usize, made: [&Made; 2], said: Option<usize>) -> Mixed {
+        let name = SPRINGS[which];
+        if let Some(at) = said.filter(|at| number(&self.scene.material_pairs[*at].surface, name).is_some()) {
+            return Mixed::One(Place::Scalar(format!("material_pairs.{name}"), at));
         }
-        let [a, b] = made.map(|made| of_material(field, made.material, made.springs));
-        Mixed::Two(a, b)
+        mixed(made.map(|made| &made.springs[which]))
     }
 
     /// Numbers of surfaces: of the scene, its materials and pairs of them; and what shapes have.
@@ -531,6 +533,24 @@ fn same(a: &Kind, b: &Kind) -> bool {
         (Kind::Heights(a), Kind::Heights(b)) => Arc::ptr_eq(a, b),
         _ => std::mem::discriminant(a) == std::mem::discriminant(b),
     }
+}
+
+/// The numbers of a penalty.
+const SPRINGS: [&str; 3] = ["ke", "kd", "kf"];
+
+/// A number of a surface, if it is said.
+fn number(surface: &Surface, name: &str) -> Option<f64> {
+    FIELDS.iter().find(|field| field.name == name).and_then(|field| (field.said)(surface))
+}
+
+/// What is between two surfaces: of one number with itself that number, whose mean √(a a) would have no derivative at 0.
+fn mixed([a, b]: [&Place; 2]) -> Mixed {
+    if a == b { Mixed::One(a.clone()) } else { Mixed::Two(a.clone(), b.clone()) }
+}
+
+/// The springs of a material; without one, those of the scene.
+fn springs(material: Option<usize>) -> [Place; 3] {
+    SPRINGS.map(|name| of_material(name, material, "contact"))
 }
 
 /// Where a number of a material is; without one, `otherwise`'s.

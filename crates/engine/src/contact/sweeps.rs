@@ -7,7 +7,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Apart, Lane};
 
 use super::held::visited;
-use super::law::{Cone, choose};
+use super::law::{Cone, choose, choose_matrix};
 use super::pattern::Pattern;
 use super::solver::{Problem, Problems};
 
@@ -216,7 +216,7 @@ fn sweep_island_back<L: Lane>(
 ) {
     let zero = L::from_f64(0.0);
     let none = vec3(zero, zero, zero);
-    let pattern = problem.pattern;
+    let (zeros, pattern) = (diagonal(none), problem.pattern);
     for i in (0..pattern.len()).rev() {
         p[i] = before[i];
         let diagonal = pattern.diagonal(i);
@@ -233,7 +233,9 @@ fn sweep_island_back<L: Lane>(
                 (old_bar, w_bar, own_bar, mu)
             }
         };
-        bars.mu[i] = bars.mu[i] + mu;
+        // Of one that is not there, or whose lane is done, they may be no numbers.
+        let (w_bar, own_bar) = (choose::<L>(stays, none, w_bar), choose_matrix::<L>(stays, zeros, own_bar));
+        bars.mu[i] = bars.mu[i] + L::select(stays, zero, mu);
         bars.b[i] = bars.b[i] + w_bar;
         p_bar[i] = choose::<L>(stays, p_bar[i], old_bar);
         bars.a[diagonal] = bars.a[diagonal] + own_bar;

@@ -244,6 +244,10 @@ impl Operation for Touch {
             }
         }
         writer.pairs.end(self.contacts.capacity);
+        for c in writer.pairs.count..self.contacts.capacity {
+            // What a run without room has left there says nothing of this one.
+            writer.out.gap.set(c, L::from_f64(0.0));
+        }
         self.sight.give_back(seen);
     }
 

@@ -23,7 +23,7 @@ fn on_hill(corners: &[[f64; 3]], radius: f64) -> [f64; 3] {
     let slope = [-0.05, 0.05, 1.0];
     let dot = |p: &[f64; 3]| slope[0] * p[0] + slope[1] * p[1] + slope[2] * p[2];
     let length = dot(&slope).sqrt();
-    let lowest = corners.iter().map(|p| dot(p)).fold(f64::INFINITY, f64::min);
+    let lowest = corners.iter().map(dot).fold(f64::INFINITY, f64::min);
     let (x, y) = (0.6, 0.25);
     [x, y, 0.2 + 0.05 * x - 0.05 * y - lowest + (radius - 0.0005) * length]
 }

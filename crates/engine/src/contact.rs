@@ -241,7 +241,7 @@ impl Contacts {
         }
         let given = Given::new(&self.touchable, inputs, bodies.clone())?;
         let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
-        let contacts = Touch::add(p, name, &self.touchable, given, &joints);
+        let contacts = Touch::add(p, name, &self.touchable, given, &joints, settings.h);
         let robots = (parts, bodies);
         let out = ContactDynamics::add(p, name, robots, shapes, (contacts, joints), settings, shared);
         let Outcome { accelerations, impulses, residual } = out;
@@ -311,7 +311,8 @@ impl Contacts {
 
     /// Adds where they touch.
     fn touch(&self, p: &mut Builder, name: &dyn Fn(&str) -> String, given: &Given) -> contacts::Contacts {
-        Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()))
+        // Springs push where shapes are in each other already.
+        Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()), 0.0)
     }
 
     /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces.

@@ -45,7 +45,7 @@ impl Finders {
         &self,
         model: &Touchable,
         (starts, sizes): (&[usize], &[L]),
-        poses: &[Pose<L>],
+        (poses, ahead): (&[Pose<L>], &[L]),
         seen: &Seen,
     ) -> Finder {
         let mut finder = self.0.take();
@@ -65,9 +65,9 @@ impl Finders {
                 {
                     *to = from.value_in(0);
                 }
-                // Half of the margin on both sides.
+                // Half of the margin on both sides, and how far they may come.
                 let own = seen.sizes(shape.corners.as_ref(), lane).unwrap_or(&plain[..of.len()]);
-                let bounds = shape.kind.bounds(own, &pose, 0.5 * model.margin);
+                let bounds = shape.kind.bounds(own, &pose, 0.5 * model.margin + ahead[s].value_in(lane));
                 for k in 0..3 {
                     all.low[k] = all.low[k].min(bounds.low[k]);
                     all.high[k] = all.high[k].max(bounds.high[k]);

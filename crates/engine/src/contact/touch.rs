@@ -17,7 +17,7 @@ use super::finder::Finders;
 use super::joints::JointRows;
 use super::meetings::Near;
 use super::one::{Cornered, MOST, One};
-use super::touchable::{Given, MOST_SIZES, Touchable};
+use super::touchable::{Given, MOST_SIZES, Pinned, Touchable};
 use crate::articulated::kinematics::zero;
 
 /// Finds contacts.
@@ -28,6 +28,8 @@ pub(crate) struct Touch {
     starts: Vec<usize>,
     contacts: Contacts,
     joints: Arc<JointRows>,
+    /// How far ahead velocities are followed [s].
+    ahead: f64,
     memory: Memory,
     /// What finds pairs, where there are too many to be looked at one by one.
     finders: Finders,
@@ -57,20 +59,23 @@ struct Kept<'a, L: Lane> {
     features: &'a mut [L],
 }
 
-/// What the forward pass works with: of each shape a radius that holds it, of each pair of surfaces friction and restitution.
+/// What the forward pass works with: of each shape a radius that holds it and how far its points may come, of each pair of
+/// surfaces friction and restitution.
 struct Working<'a, L: Lane> {
     reach: &'a mut [L],
+    ahead: &'a mut [L],
     surfaces: &'a mut [L],
 }
 
 impl Touch {
-    /// Adds it to a program.
+    /// Adds it to a program: contacts nearer than the margin, and those that velocities close within so many seconds.
     pub fn add(
         p: &mut Builder,
         name: &dyn Fn(&str) -> String,
         model: &Arc<Touchable>,
         given: Given,
         joints: &Arc<JointRows>,
+        ahead: f64,
     ) -> Contacts {
         let capacity = model.capacity + joints.len();
         let contacts = Contacts::new(p, name, model.shapes.len(), capacity);
@@ -84,7 +89,7 @@ impl Touch {
         let (model, joints, finders, alone) =
             (model.clone(), joints.clone(), Finders::default(), model.alone);
         let sight = Sight::default();
-        let touch = Touch { model, given, starts, contacts, joints, memory, finders, sight };
+        let touch = Touch { model, given, starts, contacts, joints, ahead, memory, finders, sight };
         alone::add(p, touch, alone);
         contacts
     }
@@ -108,18 +113,20 @@ impl Touch {
     fn working<'a, L: Lane>(
         &self,
         world: &World<'_, L>,
-        (sizes, seen): (&[L], &Seen),
+        (kept, seen): (&Kept<'_, L>, &Seen),
         mut scratch: &'a mut [L],
     ) -> Working<'a, L> {
         let working = Working {
             reach: carve::<f64, L>(&mut scratch, self.model.shapes.len()),
+            ahead: carve::<f64, L>(&mut scratch, self.model.shapes.len()),
             surfaces: carve::<f64, L>(&mut scratch, 2 * self.given.surfaces.len()),
         };
         for (s, (reach, shape)) in working.reach.iter_mut().zip(&self.model.shapes).enumerate() {
             *reach = L::from_f64(match &shape.corners {
                 Some(place) => seen.reach(&shape.kind, place),
-                None => farthest(&shape.kind, self.sizes(s, sizes)),
+                None => farthest(&shape.kind, self.sizes(s, kept.sizes)),
             });
+            working.ahead[s] = self.covers(world, s, &kept.poses[s], *reach);
         }
         for (numbers, surface) in working.surfaces.chunks_exact_mut(2).zip(&self.given.surfaces) {
             numbers[0] = surface.mu.mean(world);
@@ -128,10 +135,21 @@ impl Touch {
         working
     }
 
+    /// How far a point of a shape may come, at most [m]: h (|v| + |ω| r), with sums instead of lengths.
+    #[inline(always)]
+    fn covers<L: Lane>(&self, world: &World<'_, L>, shape: usize, pose: &Pose<L>, reach: L) -> L {
+        if self.ahead == 0.0 || !matches!(self.model.shapes[shape].on, Pinned::Body(..)) {
+            return L::from_f64(0.0);
+        }
+        let (from, motion) = self.body(world, shape);
+        let radius = taxi(pose.position - from) + reach;
+        taxi(motion.angular).mul_add(radius, taxi(motion.linear)) * L::from_f64(self.ahead)
+    }
+
     /// Are two shapes near each other in any world, as far as balls around them say?
     #[inline(always)]
-    fn near<L: Lane>(&self, [a, b]: [usize; 2], poses: &[Pose<L>], reach: &[L]) -> bool {
-        let (at, bt, margin) = (&poses[a], &poses[b], L::from_f64(self.model.margin));
+    fn near<L: Lane>(&self, [a, b]: [usize; 2], poses: &[Pose<L>], (reach, ahead): (&[L], &[L])) -> bool {
+        let (at, bt, margin) = (&poses[a], &poses[b], self.margin([a, b], ahead));
         let between = bt.position - at.position;
         match (&self.model.shapes[a].kind, &self.model.shapes[b].kind) {
             (Kind::Plane, _) => dot(at.rotation.z, between).lt(reach[b] + margin).any(),
@@ -143,11 +161,30 @@ impl Touch {
         }
     }
 
+    /// How near two shapes are looked at [m].
+    #[inline(always)]
+    fn margin<L: Lane>(&self, [a, b]: [usize; 2], ahead: &[L]) -> L {
+        ahead[a] + ahead[b] + L::from_f64(self.model.margin)
+    }
+
+    /// Is a contact nearer than the margin, or would it be closed by a step at this velocity?
+    #[inline(always)]
+    fn touches<L: Lane>(&self, contact: &Contact<L>, velocity: Vec3<L>) -> L::Mask {
+        let approach = (-dot(contact.normal, velocity)).max(L::from_f64(0.0));
+        contact.gap.lt(approach.mul_add(L::from_f64(self.ahead), L::from_f64(self.model.margin)))
+    }
+
     /// Where the body of a shape is and how it moves.
     #[inline(always)]
     fn body<L: Lane>(&self, world: &World<'_, L>, shape: usize) -> (Vec3<L>, Motion<L>) {
         self.given.body(world, &self.model.shapes[shape].on)
     }
+}
+
+/// |x| + |y| + |z|, which is no less than the length.
+#[inline(always)]
+fn taxi<L: Lane>(v: Vec3<L>) -> L {
+    v.x.abs() + v.y.abs() + v.z.abs()
 }
 
 /// The largest radius of a shape in any world [m].
@@ -177,22 +214,27 @@ struct Writer<'a, 'w, L: Lane> {
 }
 
 impl<L: Lane> Writer<'_, '_, L> {
-    /// One more place, with contacts of a pair in some worlds.
+    /// One more place, with contacts of a pair in the worlds where they touch; false if that is nowhere.
     #[inline(always)]
-    fn push(&mut self, near: &Near<'_>, contact: Contact<L>, touches: L::Mask) -> bool {
+    fn push(&mut self, near: &Near<'_>, contact: Contact<L>) -> bool {
+        let Near { shapes: [a, b], surface, .. } = *near;
+        let (of_a, of_b) = (self.touch.body(self.world, a), self.touch.body(self.world, b));
+        let velocity = relative_velocity(of_a, of_b, contact.point);
+        let touches = self.touch.touches(&contact, velocity);
+        if !touches.any() {
+            return false;
+        }
         let (c, capacity) = (self.pairs.count, self.touch.contacts.capacity);
         if c == capacity {
             // More than there is room for: no number, which the step reports.
             self.out.gap.set(c - 1, L::from_f64(f64::NAN));
             return false;
         }
-        let Near { shapes: [a, b], surface, .. } = *near;
         self.pairs.push([a, b], touches);
         self.out.point.set(c, contact.point);
         self.out.normal.set(c, contact.normal);
         self.out.gap.set(c, contact.gap);
-        let (of_a, of_b) = (self.touch.body(self.world, a), self.touch.body(self.world, b));
-        self.out.velocity.set(c, relative_velocity(of_a, of_b, contact.point));
+        self.out.velocity.set(c, velocity);
         self.out.mu.set(c, self.surfaces[2 * surface]);
         self.out.restitution.set(c, self.surfaces[2 * surface + 1]);
         true
@@ -214,7 +256,7 @@ impl Operation for Touch {
     }
     fn scratch(&self) -> usize {
         let shapes = self.model.shapes.len();
-        let forward = shapes + 2 * self.given.surfaces.len();
+        let forward = 2 * shapes + 2 * self.given.surfaces.len();
         forward.max(shapes * Pose::<f64>::LEN + self.starts[shapes])
     }
 
@@ -224,21 +266,22 @@ impl Operation for Touch {
         let mut kept = self.kept(memory);
         self.given.place(world, &self.model.shapes, (kept.poses, kept.sizes));
         let seen = self.sight.look(world, &self.model, &self.given);
-        let Working { reach, surfaces } = self.working(world, (kept.sizes, &seen), scratch);
+        let Working { reach, ahead, surfaces } = self.working(world, (&kept, &seen), scratch);
+        let balls = (&*reach, &*ahead);
         let (out, mut pairs) = (self.contacts.values(world), self.contacts.no_pairs(world));
         self.joints.find(world, &out, &mut pairs);
         let mut writer = Writer { touch: self, world: &*world, surfaces: &*surfaces, out, pairs };
         match &self.model.pairs {
             Some(pairs) => {
                 for &shapes in pairs {
-                    self.look(shapes, (&mut kept, &seen), reach, &mut writer);
+                    self.look(shapes, (&mut kept, &seen), balls, &mut writer);
                 }
             }
             None => {
                 let sizes = (&self.starts[..], &*kept.sizes);
-                let finder = self.finders.find(&self.model, sizes, kept.poses, &seen);
+                let finder = self.finders.find(&self.model, sizes, (kept.poses, balls.1), &seen);
                 for &shapes in finder.pairs() {
-                    self.look(shapes, (&mut kept, &seen), reach, &mut writer);
+                    self.look(shapes, (&mut kept, &seen), balls, &mut writer);
                 }
                 self.finders.give_back(finder);
             }
@@ -303,20 +346,21 @@ impl Touch {
         &self,
         shapes: [usize; 2],
         (kept, seen): (&mut Kept<'_, L>, &Seen),
-        reach: &[L],
+        balls: (&[L], &[L]),
         writer: &mut Writer<'_, '_, L>,
     ) {
-        if !self.near(shapes, kept.poses, reach) {
+        if !self.near(shapes, kept.poses, balls) {
             return;
         }
         let Some(near) = &self.model.meetings.near(shapes) else { return };
-        let ([a, b], margin) = (shapes, L::from_f64(self.model.margin));
+        let [a, b] = shapes;
         if !near.pair.is_simple() {
+            let margin = self.margin(shapes, balls.1);
             let mut places = Places::new(margin);
-            self.find(writer.world, near, (kept, seen), &mut places);
+            self.find(writer.world, near, (kept, seen), margin, &mut places);
             for i in 0..places.count {
                 let (c, contact) = (writer.pairs.count, places.contacts[i]);
-                if writer.push(near, contact, contact.gap.lt(margin)) {
+                if writer.push(near, contact) {
                     kept.features[c * FEATURE..(c + 1) * FEATURE].copy_from_slice(&places.features[i]);
                 }
             }
@@ -325,8 +369,8 @@ impl Touch {
         let (of_a, of_b) = (self.sizes(a, kept.sizes), self.sizes(b, kept.sizes));
         for slot in 0..near.pair.slots() {
             let contact = near.pair.simple_contact(slot, (&kept.poses[a], of_a), (&kept.poses[b], of_b));
-            let (c, touches) = (writer.pairs.count, contact.gap.lt(margin));
-            if touches.any() && writer.push(near, contact, touches) {
+            let c = writer.pairs.count;
+            if writer.push(near, contact) {
                 kept.features[c * FEATURE] = L::from_f64(slot as f64);
             }
         }
@@ -339,18 +383,20 @@ impl Touch {
         world: &World<'_, L>,
         near: &Near<'_>,
         (kept, seen): (&Kept<'_, L>, &Seen),
+        margin: L,
         places: &mut Places<L>,
     ) {
         let cornered = self.cornered(near);
         for lane in 0..L::WIDTH {
+            let margin = margin.value_in(lane);
             let mut one = self.one(near, kept, lane);
             let mut features = [Feature::default(); MOST];
-            let detected = one.detect(near.pair, self.model.margin, (&cornered, seen, lane), &mut features);
+            let detected = one.detect(near.pair, margin, (&cornered, seen, lane), &mut features);
             let mut count = 0;
             for &feature in &features[..detected] {
                 cornered.gather(world, (near.pair, feature, lane), &mut one);
                 let contact = one.contact(near.pair, feature);
-                let touches = contact.gap.value_in(0) < self.model.margin;
+                let touches = contact.gap.value_in(0) < margin;
                 if touches {
                     set_lane_of::<Contact, L>(&mut places.contacts[count], lane, &contact);
                     keep(&mut places.features[count], lane, feature);

@@ -62,6 +62,7 @@ use pushed::Before;
 use rows::{OnSide, Side};
 use shapes::{MOST_CONTACTS, Shapes};
 use solver::Solver;
+pub(crate) use solver::has_tangent;
 use touch::Touch;
 use touchable::{Given, Pinned, Shape, Surface, Touchable};
 pub use watch::{Between, ContactWatch, Touching};

@@ -6,7 +6,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar};
 
 use crate::articulated::Manifold;
-use crate::contact::{Contacts, GAPS, NO_ROOM};
+use crate::contact::{Contacts, GAPS, NO_ROOM, has_tangent};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
@@ -278,6 +278,10 @@ impl<S: Parts> Stepper<S> {
         self.to_carry = true;
         if !self.state.iter().all(|x| x.is_finite()) {
             return Err(self.not_finite(step, false));
+        }
+        if const { has_tangent::<S>() } {
+            // Tangents are derivatives, too.
+            self.check_residuals(step)?;
         }
         Ok(())
     }

@@ -89,3 +89,50 @@ fn one_friction_of_zero() {
         (more - v) / 1e-6
     );
 }
+
+/// What lands without restitution stays, also where a step covers more than the margin.
+#[test]
+fn what_lands_stays() {
+    for shape in ["sphere = 0.1", "box = [0.1, 0.1, 0.1]", "capsule = { radius = 0.05, half_length = 0.05 }"]
+    {
+        for height in [0.05, 0.2, 0.5, 1.0, 3.0] {
+            let text = format!(
+                "[simulation]\ndt = 0.01\nsteps = 150\n[ground]\n[contact]\n[[bodies]]\nname = \"it\"\nmass = 2\n\
+                 inertia = [0.01, 0.01, 0.01]\nshape = {{ {shape} }}\nposition = [0, 0, {}]\n",
+                0.1 + height
+            );
+            let step = Step::of(&scene(&text)).expect("a step");
+            let (state, params, controls) =
+                (step.model().state(), step.model().params(), step.model().controls(150));
+            let names: Vec<String> = (0..state.values().len()).map(|i| state.layout().name_of(i)).collect();
+            let at = |name: &str| names.iter().position(|n| n == name).expect("it is there");
+            let (z, v) = (at("it.position.z"), at("it.velocity.z"));
+            let mut rollout = Rollout::<f64>::new(&step, Options::new(150)).expect("a rollout");
+            let (mut highest, mut last) = (f64::NEG_INFINITY, [0.0; 2]);
+            let see = |m: &Moment<'_>| {
+                highest = highest.max(m.state[v]);
+                last = [m.state[z], m.state[v]];
+            };
+            rollout.watch(&Start::new(&state, &controls, &params), see).expect("a run");
+            assert!(highest < 1e-3, "{shape} from {height} m goes up with {highest} m/s");
+            assert!(
+                (last[0] - 0.1).abs() < 1e-3 && last[1].abs() < 1e-6,
+                "{shape} from {height} m: {last:?}"
+            );
+        }
+    }
+}
+
+/// Tangents through contacts that are not solved are refused, as gradients are.
+#[test]
+fn unsolved_contacts_have_no_tangents() {
+    let text = format!(
+        "{STEP}[contact]\nsolver = \"gauss-seidel\"\niterations = 1\ngradient = \"implicit\"\n[ground]\n\
+         [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\n\
+         velocity = [1, 0, 0]\n"
+    );
+    let step = Step::of(&scene(&text)).expect("a step");
+    let (state, params) = (step.model().state(), step.model().params());
+    let error = step.linearise(0, state.values(), &[], params.values()).expect_err("not solved");
+    assert!(matches!(error, pullback_engine::Error::ContactNotSolved { .. }), "{error}");
+}

@@ -45,22 +45,26 @@ impl Solver {
             }
             self.step(problems, work);
             work.best[..n].copy_from_slice(p);
-            let (mut helps, mut length) = (done, one);
+            let (mut helps, mut is_number, mut length) = (done, done, one);
             for _ in 0..HALVINGS + 1 {
                 for i in 0..n {
                     p[i] = choose::<L>(helps, p[i], work.best[i] - work.step[i] * length);
                 }
-                helps = helps | self.squares(problems, p).lt(before * (one - least * length));
+                let squares = self.squares(problems, p);
+                helps = helps | squares.lt(before * (one - least * length));
+                is_number = done | squares.lt(L::from_f64(f64::INFINITY));
                 if helps.all() {
                     break;
                 }
                 length = length * half;
             }
-            if problems.islands.is_sparse() {
+            // Equations without a solution lead nowhere.
+            let goes = if problems.islands.is_sparse() { helps } else { is_number };
+            if !goes.all() {
                 for i in 0..n {
-                    p[i] = choose::<L>(helps, p[i], work.best[i]);
+                    p[i] = choose::<L>(goes, p[i], work.best[i]);
                 }
-                done = done | !helps;
+                done = done | !goes;
             }
         }
     }

@@ -204,7 +204,7 @@ impl Solver {
         if const { has_tangent::<L>() } && !self.reverse {
             // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
             self.laws(problems, p, work);
-            self.step(problems, work);
+            residual = residual.max(L::from_f64(self.step(problems, work)));
             for i in 0..p.len() {
                 p[i] = p[i] - work.step[i];
             }
@@ -262,12 +262,14 @@ impl Solver {
         most
     }
 
-    /// F becomes the step of Newton's method.
+    /// F becomes the step of Newton's method. Returns the largest residual that is left of its equations.
     #[inline(always)]
-    pub(super) fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) {
+    pub(super) fn step<L: Lane>(&self, problems: &Problems<'_, L>, work: &mut Work<'_, L>) -> f64 {
+        let mut left: f64 = 0.0;
         for i in 0..problems.islands.count() {
-            self.linear(problems, i, work, false);
+            left = left.max(self.linear(problems, i, work, false));
         }
+        left
     }
 
     /// `work.step` of an island becomes (F_p + F_w A)⁻¹ or (F_p + F_w A)⁻ᵀ times itself. Returns the residual that is left,

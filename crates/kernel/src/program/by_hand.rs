@@ -73,6 +73,8 @@ pub struct World<'a, L: Lane> {
     values: *mut L::Element,
     bars: *mut L::Element,
     layouts: &'a [(usize, Layout, usize)],
+    /// Of every buffer of the program: which of these it is.
+    at: &'a [u32],
     /// How many numbers the values of each of these buffers have; none for memory.
     numbers: &'a [usize],
     world: usize,
@@ -162,11 +164,9 @@ impl<T: Value, L: Lane> View<'_, T, L> {
 impl<'a, L: Lane> World<'a, L> {
     #[inline(always)]
     fn view<B: AnyBuffer>(&self, array: *mut L::Element, buffer: B) -> View<'a, B::Item, L> {
-        let mut k = 0;
-        while self.layouts[k].0 != buffer.id() {
-            k += 1;
-            assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
-        }
+        assert!(buffer.id() < self.at.len(), "a buffer of another program");
+        let k = self.at[buffer.id()] as usize;
+        assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
         assert!(self.numbers[k] == B::Item::LEN, "a buffer of another program");
         let (_, mut layout, len) = self.layouts[k];
         layout.offset += self.world;
@@ -386,8 +386,8 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
                 },
             };
             let (values, bars, layouts) = (context.values, context.bars, context.plan.by_hand.as_slice());
-            let numbers = context.plan.numbers.as_slice();
-            let mut lanes = World { values, bars, layouts, numbers, world, scratch, memory };
+            let (numbers, at) = (context.plan.numbers.as_slice(), context.plan.at.as_slice());
+            let mut lanes = World { values, bars, layouts, at, numbers, world, scratch, memory };
             if PULLBACK {
                 operation.pullback(&mut lanes);
             } else {
@@ -401,10 +401,6 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
 /// Where a memory starts in the arena, and how many numbers it has for a world.
 #[inline(always)]
 fn place<S>(context: &Context<'_, S>, id: usize) -> (usize, usize) {
-    let mut k = 0;
-    while context.plan.by_hand[k].0 != id {
-        k += 1;
-    }
-    let (_, layout, len) = context.plan.by_hand[k];
+    let (_, layout, len) = context.plan.by_hand[context.plan.at[id] as usize];
     (layout.offset, len)
 }

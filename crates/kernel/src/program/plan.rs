@@ -115,6 +115,8 @@ pub struct PassPlan {
     /// have.
     pub by_hand: Vec<(usize, Layout, usize)>,
     pub numbers: Vec<usize>,
+    /// Of every buffer of the program: which of these it is.
+    pub at: Vec<u32>,
 }
 
 impl PassPlan {
@@ -128,6 +130,7 @@ impl PassPlan {
             + held(&self.tails)
             + held(&self.by_hand)
             + held(&self.numbers)
+            + held(&self.at)
     }
 }
 

@@ -130,6 +130,11 @@ fn plan(
             Role::Input | Role::Parameter | Role::Constant | Role::Computed => p.numbers,
         };
         plan.numbers = ports.iter().map(numbers).collect();
+        plan.at = vec![u32::MAX; layouts.len()];
+        // The first of two that are one buffer.
+        for (k, port) in ports.iter().enumerate().rev() {
+            plan.at[port.buffer] = k as u32;
+        }
     }
     if pass == Pass::Pullback && !inner.live[k] {
         plan.phases = 0;

@@ -72,7 +72,7 @@ impl<T: Value> From<super::Buffer<T>> for BufferUse {
 pub struct World<'a, L: Lane> {
     values: *mut L::Element,
     bars: *mut L::Element,
-    layouts: &'a [(usize, Layout, usize)],
+    layouts: &'a [(Layout, usize)],
     /// Of every buffer of the program: which of these it is.
     at: &'a [u32],
     /// How many numbers the values of each of these buffers have; none for memory.
@@ -168,7 +168,7 @@ impl<'a, L: Lane> World<'a, L> {
         let k = self.at[buffer.id()] as usize;
         assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
         assert!(self.numbers[k] == B::Item::LEN, "a buffer of another program");
-        let (_, mut layout, len) = self.layouts[k];
+        let (mut layout, len) = self.layouts[k];
         layout.offset += self.world;
         View { array, layout, len, ty: PhantomData }
     }
@@ -330,7 +330,7 @@ impl<O: Operation> Stage for ByHand<O> {
 fn clear_bars<S: Scalar>(context: &Context<'_, S>) {
     let plan = context.plan;
     for i in (0..plan.inputs).filter(|&i| plan.connections[i].first) {
-        let (_, layout, len) = plan.by_hand[i];
+        let (layout, len) = plan.by_hand[i];
         for e in 0..len {
             for k in 0..plan.numbers[i] * context.worlds.max(1) {
                 let at = match context.worlds {
@@ -401,6 +401,6 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
 /// Where a memory starts in the arena, and how many numbers it has for a world.
 #[inline(always)]
 fn place<S>(context: &Context<'_, S>, id: usize) -> (usize, usize) {
-    let (_, layout, len) = context.plan.by_hand[context.plan.at[id] as usize];
+    let (layout, len) = context.plan.by_hand[context.plan.at[id] as usize];
     (layout.offset, len)
 }

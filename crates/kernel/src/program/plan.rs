@@ -113,7 +113,7 @@ pub struct PassPlan {
     pub scratch: usize,
     /// For an operation written by hand: its buffers with their places and lengths, and how many numbers their values
     /// have.
-    pub by_hand: Vec<(usize, Layout, usize)>,
+    pub by_hand: Vec<(Layout, usize)>,
     pub numbers: Vec<usize>,
     /// Of every buffer of the program: which of these it is.
     pub at: Vec<u32>,

@@ -123,8 +123,7 @@ fn plan(
     if let Some(scratch) = stage.own_scratch() {
         // Lanes of a batch have theirs side by side.
         plan.scratch = scratch * worlds.max(1);
-        plan.by_hand =
-            ports.iter().map(|p| (p.buffer, layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
+        plan.by_hand = ports.iter().map(|p| (layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
         let numbers = |p: &&PortInfo| match inner.buffers[p.buffer].role {
             Role::Memory => 0,
             Role::Input | Role::Parameter | Role::Constant | Role::Computed => p.numbers,

@@ -1,7 +1,6 @@
 //! Contact: where shapes touch, and the laws by which they push each other.
 
 mod against;
-mod alone;
 mod blocks;
 mod bodies;
 mod contacts;
@@ -244,7 +243,7 @@ impl Contacts {
         let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
         let contacts = Touch::add(p, name, &self.touchable, given, &joints, settings.h);
         let robots = (parts, bodies);
-        let out = ContactDynamics::add(p, name, robots, shapes, (contacts, joints), settings, shared);
+        let out = ContactDynamics::add(p, name, robots, shapes, (contacts, joints), settings, shared)?;
         let Outcome { accelerations, impulses, residual } = out;
         Ok(Solved { contacts, accelerations, impulses, residual, on_particles })
     }
@@ -316,7 +315,8 @@ impl Contacts {
         Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()), 0.0)
     }
 
-    /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces.
+    /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces. With the
+    /// residual of impulses, if there are any.
     fn measure(
         &self,
         p: &mut Builder,
@@ -324,20 +324,21 @@ impl Contacts {
         (parts, particles): (Vec<Part>, Option<Particles>),
         h: f64,
         groups: Vec<Group>,
-    ) -> Result<Sums, Error> {
+    ) -> Result<(Sums, Option<Buffer<f64>>), Error> {
         let name = |what: &str| what.to_owned();
-        let (contacts, source) = match &self.law {
+        let (contacts, source, residual) = match &self.law {
             ContactModel::Complementarity(law) => {
                 let solved = self.add_hard(p, &name, inputs, (parts, particles), self.settings(law, h))?;
-                (solved.contacts, measure::Source::Impulses(solved.impulses, 1.0 / h))
+                let source = measure::Source::Impulses(solved.impulses, 1.0 / h);
+                (solved.contacts, source, Some(solved.residual))
             }
             ContactModel::Penalty(_) => {
                 let given = self.bodies(p, &name, inputs, &parts)?;
                 let contacts = self.touch(p, &name, &given);
-                (contacts, measure::Source::Springs(given.surfaces))
+                (contacts, measure::Source::Springs(given.surfaces), None)
             }
         };
-        Ok(Measure::add(p, &self.touchable, contacts, source, groups))
+        Ok((Measure::add(p, &self.touchable, contacts, source, groups), residual))
     }
 
     /// Which contacts count, and by which sign.

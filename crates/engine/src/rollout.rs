@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
 use keep::Keep;
-use store::room;
+pub(crate) use store::room;
 
 /// The memory in which rollouts of a step run.
 pub struct Rollout<S: Parts = f64> {

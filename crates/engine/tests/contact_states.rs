@@ -194,9 +194,13 @@ fn look(world: &World, step: &Step, random: &mut Random, found: &mut Found) {
     let direction: Vec<f64> = (0..sizes.len()).map(|i| along(i) * random.number()).collect();
     let wanted: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
     let compare = |rollout: &mut Rollout, direction: &[f64], wanted: f64, what: &str, found: &mut Found| {
-        let Ok((error, kink)) = differences(rollout, &start, &loss, direction, wanted, size) else {
-            found.refused += 1;
-            return;
+        let (error, kink) = match differences(rollout, &start, &loss, direction, wanted, size) {
+            Ok(found) => found,
+            Err(error) => {
+                println!("refused: {}: {what}: {error}", world.name);
+                found.refused += 1;
+                return;
+            }
         };
         if error <= TOLERANCE * size {
             found.differences = found.differences.max(error / size);

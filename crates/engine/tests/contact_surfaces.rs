@@ -1,7 +1,7 @@
 //! What surfaces do to each other: numbers of materials, of the ground and of the scene, and their derivatives.
 
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Options, Rollout, Start, Step};
+use pullback_engine::{Between, ContactWatch, Error, Options, Rollout, Start, Step, Touching};
 use pullback_scene::Scene;
 
 /// One number of the last state.
@@ -123,16 +123,48 @@ fn what_lands_stays() {
     }
 }
 
-/// Tangents through contacts that are not solved are refused, as gradients are.
-#[test]
-fn unsolved_contacts_have_no_tangents() {
+/// A box that slides, whose solver gives up.
+fn unsolved() -> Step {
     let text = format!(
         "{STEP}[contact]\nsolver = \"gauss-seidel\"\niterations = 1\ngradient = \"implicit\"\n[ground]\n\
          [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\n\
          velocity = [1, 0, 0]\n"
     );
-    let step = Step::of(&scene(&text)).expect("a step");
+    Step::of(&scene(&text)).expect("a step")
+}
+
+/// Tangents through contacts that are not solved are refused, as gradients are.
+#[test]
+fn unsolved_contacts_have_no_tangents() {
+    let step = unsolved();
     let (state, params) = (step.model().state(), step.model().params());
     let error = step.linearise(0, state.values(), &[], params.values()).expect_err("not solved");
-    assert!(matches!(error, pullback_engine::Error::ContactNotSolved { .. }), "{error}");
+    assert!(matches!(error, Error::ContactNotSolved { .. }), "{error}");
+}
+
+/// Neither have their forces, which can be looked at.
+#[test]
+fn unsolved_contacts_have_forces_without_derivatives() {
+    let step = unsolved();
+    let (model, scheme) = (step.model(), step.scheme());
+    let (state, params) = (model.state(), model.params());
+    let mut watch = ContactWatch::new(model, &scheme, &[Between::default()]).expect("a watch");
+    watch.run(0.0, state.values(), &[], params.values()).expect("forces");
+    assert!(watch.touching(0).normal > 0.0);
+    watch.seed(0, Touching { normal: 1.0, ..Touching::default() });
+    let (mut state_bar, mut params_bar) = (vec![0.0; state.values().len()], vec![0.0; params.values().len()]);
+    let error = watch.pullback(&mut state_bar, &mut [], &mut params_bar).expect_err("not solved");
+    assert!(matches!(error, Error::ContactNotSolved { .. }), "{error}");
+    assert!(state_bar.iter().chain(&params_bar).all(|bar| *bar == 0.0));
+}
+
+/// Sweeps that no machine can keep are refused before they are made room for.
+#[test]
+fn sweeps_without_end_are_refused() {
+    let text = format!(
+        "{STEP}[contact]\nsolver = \"gauss-seidel\"\nfixed_iterations = 1_000_000_000\ngradient = \"reverse\"\n[ground]\n\
+         [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\n"
+    );
+    let error = Step::of(&scene(&text)).err().expect("no room");
+    assert!(matches!(error, Error::TooLarge { .. }), "{error}");
 }

@@ -48,6 +48,13 @@ impl Broad {
         broad
     }
 
+    /// How many bytes it has set aside.
+    pub fn bytes(&self) -> usize {
+        let indices = self.finite.capacity() + self.endless.capacity() + self.starts.capacity();
+        let pairs = self.found.capacity() + self.pairs.capacity();
+        self.tree.bytes() + size_of::<u32>() * (indices + 2 * pairs)
+    }
+
     /// All pairs [i, j] with i < j whose boxes meet or touch and that may do so, in the order of (i, j). Boxes may be infinite;
     /// one with a NaN is in no pair.
     ///

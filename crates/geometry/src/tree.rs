@@ -29,6 +29,11 @@ impl Tree {
         self.nodes.reserve(2 * boxes);
     }
 
+    /// How many bytes it has set aside.
+    pub fn bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+    }
+
     /// A new tree of some of these boxes. It allocates only where there are more than ever.
     pub fn build(&mut self, boxes: &[Bounds], which: &mut [u32]) {
         self.nodes.clear();

@@ -10,7 +10,6 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, World, carve};
 use pullback_scene::robot::JointKind;
 
-use super::alone;
 use super::dynamics::Part;
 use super::touching::Touching;
 use crate::articulated::bodies::{Moving, as_forces, seen_at};
@@ -33,6 +32,7 @@ pub(crate) struct TouchingBodies {
     memory: Memory,
     /// Where the memory of this robot begins.
     start: usize,
+    alone: bool,
 }
 
 /// Where the bodies of a robot are to be placed.
@@ -98,8 +98,7 @@ impl TouchingBodies {
             node => tree.root(node as usize),
         };
         let seen = (0..count).filter(|body| seen(*body)).map(|body| (body, root(body))).collect();
-        let operation = TouchingBodies { tree, inputs, in_node, seen, out, memory, start };
-        alone::add(p, operation, alone);
+        p.operation(TouchingBodies { tree, inputs, in_node, seen, out, memory, start, alone });
         out
     }
 
@@ -129,6 +128,9 @@ impl Operation for TouchingBodies {
     }
     fn memory(&self) -> Option<Memory> {
         Some(self.memory)
+    }
+    fn alone(&self) -> bool {
+        self.alone
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@ use super::touchable::{Given, Touchable};
 use crate::error::Error;
 use crate::force::Inputs;
 use crate::names::Layout;
+use crate::step::held;
 
 /// Where the corners of a shape are among the params.
 #[derive(Clone, Debug)]
@@ -45,10 +46,14 @@ impl Place {
 
     /// Is this one of the params?
     pub fn has(&self, params: &Layout, number: usize) -> bool {
-        let numbers = if self.heights { 1 } else { 3 };
         let block = params.ranges().find(|(block, _)| block.key == self.key);
-        let start = block.map(|(_, range)| range.start + numbers * self.first);
-        start.is_some_and(|start| (start..start + numbers * self.count).contains(&number))
+        let start = block.map(|(_, range)| range.start + self.numbers_of(self.first));
+        start.is_some_and(|start| (start..start + self.numbers_of(self.count)).contains(&number))
+    }
+
+    /// How many numbers so many corners have.
+    fn numbers_of(&self, corners: usize) -> usize {
+        if self.heights { corners } else { 3 * corners }
     }
 }
 
@@ -155,6 +160,22 @@ struct Look {
 }
 
 impl Seen {
+    /// With room for the corners of a model.
+    pub fn new(model: &Touchable, lanes: usize) -> Seen {
+        let places = model.shapes.iter().filter_map(|shape| shape.corners.as_ref());
+        let numbers: usize = places.clone().map(|place| place.numbers_of(place.count)).sum();
+        Seen {
+            numbers: Vec::with_capacity(lanes * numbers),
+            shapes: Vec::with_capacity(lanes * places.count()),
+            lanes,
+        }
+    }
+
+    /// How many bytes it holds.
+    pub fn bytes(&self) -> usize {
+        size_of::<Seen>() + held(&self.numbers) + held(&self.shapes)
+    }
+
     /// The corners of the shape with this place, in a lane; nothing where they are no params.
     #[inline]
     pub fn sizes(&self, place: Option<&Place>, lane: usize) -> Option<&[f64]> {
@@ -200,7 +221,7 @@ impl Sight {
         if given.corners.is_empty() {
             return Seen::default();
         }
-        let mut seen = self.0.take();
+        let mut seen = self.0.take(|| Seen::new(model, L::WIDTH));
         seen.numbers.clear();
         seen.shapes.clear();
         seen.lanes = L::WIDTH;

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Apart, BufferUse, Builder, Lane, Memory, Operation, View, World};
 
-use super::alone;
 use super::bodies::{self, Pending};
 use super::contacts::{Contacts, Pairs};
 use super::equations::{Equations, Found};
@@ -27,6 +26,7 @@ use crate::articulated::forward_dynamics::{Accelerate, Kept, forward_scratch};
 use crate::articulated::kinematics::{origin, zero};
 use crate::articulated::push::Pushes;
 use crate::articulated::{Inputs, Tree, factor, rnea_pullback};
+use crate::error::Error;
 
 /// One robot.
 pub(crate) struct Part {
@@ -145,7 +145,7 @@ impl ContactDynamics {
         (contacts, joints): (Contacts, Arc<JointRows>),
         settings: Settings,
         Shared { memory, starts, way }: Shared,
-    ) -> Outcome {
+    ) -> Result<Outcome, Error> {
         let of = |(r, part): (usize, &Part)| {
             p.computed(&name(&format!("acceleration of robot {r}")), part.tree.velocities())
         };
@@ -180,8 +180,9 @@ impl ContactDynamics {
             way,
             memory,
         };
-        alone::add(p, operation, settings.dense.is_some());
-        out
+        crate::rollout::room(operation.scratch().saturating_mul(size_of::<f64>()))?;
+        p.operation(operation);
+        Ok(out)
     }
 
     /// The memory of a robot.
@@ -460,6 +461,9 @@ impl Operation for ContactDynamics {
     }
     fn memory(&self) -> Option<Memory> {
         Some(self.memory)
+    }
+    fn alone(&self) -> bool {
+        self.room.is_sparse()
     }
     fn scratch(&self) -> usize {
         let of = |part: &Part| {

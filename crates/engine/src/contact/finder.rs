@@ -8,10 +8,11 @@ use super::corners::Seen;
 use super::pool::Pool;
 use super::touchable::{MOST_SIZES, Touchable};
 use crate::articulated::kinematics::zero;
+use crate::step::held;
 use pullback_kernel::{numbers, numbers_mut};
 
 /// Boxes of shapes, and the pairs that meet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Finder {
     broad: Broad,
     bounds: Vec<Bounds>,
@@ -21,7 +22,26 @@ pub(crate) struct Finder {
     counts: Vec<u32>,
 }
 
+/// How many pairs that meet there is room for, for each shape; where there are more, it allocates.
+const PAIRS: usize = 16;
+
 impl Finder {
+    /// With room for the shapes of a model.
+    pub fn new(model: &Touchable) -> Finder {
+        let shapes = model.shapes.len();
+        Finder {
+            broad: Broad::new(shapes, PAIRS * shapes),
+            bounds: Vec::with_capacity(shapes),
+            pairs: Vec::with_capacity(PAIRS * shapes),
+            counts: Vec::with_capacity(shapes + 1),
+        }
+    }
+
+    /// How many bytes it holds.
+    pub fn bytes(&self) -> usize {
+        size_of::<Finder>() + self.broad.bytes() + held(&self.bounds) + held(&self.pairs) + held(&self.counts)
+    }
+
     /// What was found.
     pub fn pairs(&self) -> &[[usize; 2]] {
         &self.pairs
@@ -48,7 +68,7 @@ impl Finders {
         (poses, ahead): (&[Pose<L>], &[L]),
         seen: &Seen,
     ) -> Finder {
-        let mut finder = self.0.take();
+        let mut finder = self.0.take(|| Finder::new(model));
         finder.bounds.clear();
         for (s, shape) in model.shapes.iter().enumerate() {
             let mut all = Bounds::NONE;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
-use super::alone;
 use super::contacts::{Contacts, Pairs};
 use super::meetings::{Meetings, Near};
 use super::penalty::penalty;
@@ -142,7 +141,7 @@ impl Measure {
             sliding: p.computed("count of contacts that slide", n),
         };
         let Measure { force, normal, along, squares, count, sliding, .. } = measure;
-        alone::add(p, measure, model.alone);
+        p.operation(measure);
         Sums {
             force,
             normal,

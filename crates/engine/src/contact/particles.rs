@@ -281,6 +281,9 @@ impl Operation for ParticleContact {
         let shapes = self.model.shapes.len();
         2 * (shapes * Pose::<f64>::LEN + self.starts[shapes])
     }
+    fn own_bytes(&self, lanes: usize) -> usize {
+        Seen::new(&self.model, lanes).bytes()
+    }
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
-use super::alone;
 use super::contacts::Contacts;
 use super::meetings::Near;
 use super::place::At;
@@ -65,9 +64,7 @@ impl Penalty {
     ) -> Vec<Option<Pushes>> {
         let (pushed, out) = Pushed::new(p, name, model.shapes.iter().map(|shape| &shape.on), robots);
         let shapes = model.shapes.iter().map(|shape| pushed.on(&shape.on)).collect();
-        let (alone, model) = (model.alone, model.clone());
-        let penalty = Penalty { contacts, model, shapes, surfaces: given.surfaces, pushed };
-        alone::add(p, penalty, alone);
+        p.operation(Penalty { contacts, model: model.clone(), shapes, surfaces: given.surfaces, pushed });
         out
     }
 
@@ -90,6 +87,9 @@ impl Operation for Penalty {
     }
     fn writes(&self) -> Vec<BufferUse> {
         self.pushed.writes().collect()
+    }
+    fn alone(&self) -> bool {
+        self.model.alone
     }
 
     #[inline(always)]

@@ -10,10 +10,9 @@ use pullback_kernel::program::{
 };
 use pullback_kernel::scalar::Mask;
 
-use super::alone;
 use super::contacts::{Contacts, Pairs, Views};
 use super::corners::{Seen, Sight};
-use super::finder::Finders;
+use super::finder::{Finder, Finders};
 use super::joints::JointRows;
 use super::meetings::Near;
 use super::one::{Cornered, MOST, One};
@@ -86,11 +85,9 @@ impl Touch {
         let shapes = model.shapes.len();
         let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);
-        let (model, joints, finders, alone) =
-            (model.clone(), joints.clone(), Finders::default(), model.alone);
-        let sight = Sight::default();
-        let touch = Touch { model, given, starts, contacts, joints, ahead, memory, finders, sight };
-        alone::add(p, touch, alone);
+        let (model, joints) = (model.clone(), joints.clone());
+        let (finders, sight) = (Finders::default(), Sight::default());
+        p.operation(Touch { model, given, starts, contacts, joints, ahead, memory, finders, sight });
         contacts
     }
 
@@ -253,6 +250,13 @@ impl Operation for Touch {
     }
     fn memory(&self) -> Option<Memory> {
         Some(self.memory)
+    }
+    fn alone(&self) -> bool {
+        self.model.alone
+    }
+    fn own_bytes(&self, lanes: usize) -> usize {
+        let finder = if self.model.pairs.is_none() { Finder::new(&self.model).bytes() } else { 0 };
+        finder + Seen::new(&self.model, lanes).bytes()
     }
     fn scratch(&self) -> usize {
         let shapes = self.model.shapes.len();

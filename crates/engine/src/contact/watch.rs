@@ -5,6 +5,7 @@ use pullback_kernel::program::BufferUse;
 use pullback_scene::Toucher;
 
 use super::Contacts;
+use super::dynamics::NO_ROOM;
 use super::measure::{Group, Sums};
 use crate::articulated::mechanism::finite;
 use crate::error::Error;
@@ -91,6 +92,13 @@ pub struct ContactWatch {
     params: Vec<(BufferUse, usize)>,
     prepared: Vec<(BufferUse, usize)>,
     sums: Sums,
+    /// Of impulses, and the largest with which they have a derivative.
+    residual: Option<Buffer<f64>>,
+    largest_residual: f64,
+    most_contacts: usize,
+    /// Which step it looked at, for errors, and how long steps are [s].
+    step: usize,
+    dt: f64,
     /// Of each group.
     found: Vec<Touching>,
     bars: Vec<Touching>,
@@ -134,8 +142,10 @@ impl ContactWatch {
         let groups = groups(contact);
         let n = groups.len();
         let particles = inputs.particles(&inputs.x, &inputs.v, model.particles());
-        let sums = contact.measure(&mut p, &inputs, (parts, particles), scheme.part(), groups)?;
+        let h = scheme.part();
+        let (sums, residual) = contact.measure(&mut p, &inputs, (parts, particles), h, groups)?;
         p.output(sums.force);
+        residual.into_iter().for_each(|residual| p.output(residual));
         let Sums { normal, friction, penetration, count, sliding, .. } = sums;
         [normal, friction, penetration, count, sliding].into_iter().for_each(|sum| p.output(sum));
         let preparing = Preparation::new(model)?.map(|p| Preparing::new(&p, 1, RunOptions::default()));
@@ -155,12 +165,17 @@ impl ContactWatch {
             params,
             prepared,
             sums,
+            residual,
+            largest_residual: contact.largest_residual(f64::EPSILON),
+            most_contacts: contact.most(),
+            dt: scheme.dt,
+            step: 0,
         })
     }
 
     /// Looks at the moment before a step: its time [s], state and control. Without a control, at the end of a rollout, forces are
-    /// those of a step in which controls are 0. Where there is no room for all contacts, which is an error of the step, nothing is
-    /// a number.
+    /// those of a step in which controls are 0. Where there is no room for all contacts, which is an error as it is one of the
+    /// step, nothing is a number.
     pub fn run(&mut self, time: f64, state: &[f64], control: &[f64], params: &[f64]) -> Result<(), Error> {
         self.check([state.len(), control.len(), params.len()])?;
         for (what, numbers) in [("a state", state), ("a control", control), ("params", params)] {
@@ -189,7 +204,29 @@ impl ContactWatch {
             self.found.iter_mut().zip(&self.numbers).for_each(|(found, x)| *number(found) = *x);
         }
         self.bars.fill(Touching::default());
-        Ok(())
+        self.step = (time / self.dt).round() as usize;
+        match self.found.iter().any(|found| found.count.is_nan()) || self.residual()? == NO_ROOM {
+            true => Err(Error::TooManyContacts { step: self.step, world: None, most: self.most_contacts }),
+            false => Ok(()),
+        }
+    }
+
+    /// How far impulses are from their law.
+    fn residual(&self) -> Result<f64, Error> {
+        let mut found = [0.0];
+        if let Some(residual) = self.residual {
+            self.workspace.read_numbers_into(0, residual, &mut found)?;
+        }
+        Ok(found[0])
+    }
+
+    /// Forces have a derivative where the law of contact holds.
+    fn check_residual(&self) -> Result<(), Error> {
+        let (residual, largest) = (self.residual()?, self.largest_residual);
+        match residual.is_nan() || residual > largest || residual == NO_ROOM {
+            true => Err(Error::ContactNotSolved { step: self.step, world: None, residual, largest }),
+            false => Ok(()),
+        }
     }
 
     fn check(&self, [state, control, params]: [usize; 3]) -> Result<(), Error> {
@@ -245,7 +282,8 @@ impl ContactWatch {
     }
 
     /// Adds to the cotangents of the state, the control (none, if it is empty) and the params what the seeds since
-    /// [`ContactWatch::run`] give them, and forgets the seeds.
+    /// [`ContactWatch::run`] give them, and forgets the seeds. It is an error, and adds nothing, where impulses are not solved for
+    /// well enough to have a derivative.
     pub fn pullback(
         &mut self,
         state_bar: &mut [f64],
@@ -253,6 +291,7 @@ impl ContactWatch {
         params_bar: &mut [f64],
     ) -> Result<(), Error> {
         self.check([state_bar.len(), control_bar.len(), params_bar.len()])?;
+        self.check_residual()?;
         let Sums { force, normal, friction, penetration, .. } = self.sums;
         let n = self.bars.len();
         for (f, bar) in self.numbers.chunks_exact_mut(3).zip(&self.bars) {
@@ -270,6 +309,8 @@ impl ContactWatch {
         self.bars.fill(Touching::default());
         self.workspace.clear_parameters();
         self.workspace.pullback();
+        // Of many contacts, the equations of the pullback are solved by iterations, too.
+        self.check_residual()?;
         let all = [(&self.state, state_bar), (&self.control, control_bar), (&self.params, &mut *params_bar)];
         for (buffers, bars) in all.into_iter().filter(|(_, bars)| !bars.is_empty()) {
             let numbers = &mut self.numbers[..bars.len()];

@@ -30,13 +30,22 @@ pub trait Operation: Send + Sync + 'static {
         0
     }
     /// Its memory, if it has some. Operations may share one: what an earlier one leaves there, later ones find, and in the
-    /// pullback the other way round; all of them run in lanes, or none.
+    /// pullback the other way round; all of them run in lanes, or all alone.
     fn memory(&self) -> Option<Memory> {
         None
     }
     /// Do worlds of a batch run in lanes? Not where it decides by values; and where its speed does not matter, it compiles
     /// in less time without.
     const LANES: bool = true;
+    /// Does this one run world by world, although its kind runs in lanes? Where worlds would share little of their work, and
+    /// each pay for that of all.
+    fn alone(&self) -> bool {
+        !Self::LANES
+    }
+    /// How many bytes it keeps for a thread that runs it in so many lanes, besides its numbers.
+    fn own_bytes(&self, _lanes: usize) -> usize {
+        0
+    }
     /// Outputs from inputs.
     fn forward<L: Lane>(&self, world: &mut World<'_, L>);
     /// Adds to the cotangents of inputs, from those of outputs.
@@ -321,8 +330,16 @@ impl<O: Operation> Stage for ByHand<O> {
         }
     }
 
-    fn own_scratch(&self) -> Option<usize> {
-        Some(self.0.scratch())
+    fn is_by_hand(&self) -> bool {
+        true
+    }
+
+    fn own_scratch(&self, lanes: usize) -> usize {
+        self.0.scratch() * if self.0.alone() { 1 } else { lanes }
+    }
+
+    fn own_bytes(&self, lanes: usize) -> usize {
+        self.0.own_bytes(if self.0.alone() { 1 } else { lanes })
     }
 }
 
@@ -354,7 +371,8 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> HandDriver<'_, S, O, PULLBAC
     fn dispatch(self) {
         let machine = &self.context.machine;
         if O::LANES {
-            let width = if self.context.worlds == 0 { Width::One } else { machine.width };
+            let one = self.context.worlds == 0 || self.operation.alone();
+            let width = if one { Width::One } else { machine.width };
             S::dispatch(self, machine.isa, width);
         } else {
             S::dispatch_one(self, machine.isa);

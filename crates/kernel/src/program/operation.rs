@@ -71,9 +71,16 @@ pub struct StageInfo {
 pub trait Stage: Send + Sync + 'static {
     fn info(&self) -> StageInfo;
     fn run<S: Scalar>(&self, pass: Pass, phase: usize, context: &Context<'_, S>, part: Part);
-    /// For a hand-written operation: the scratch memory it wants, in numbers.
-    fn own_scratch(&self) -> Option<usize> {
-        None
+    fn is_by_hand(&self) -> bool {
+        false
+    }
+    /// For a hand-written operation: the scratch memory that it wants in so many lanes, in numbers.
+    fn own_scratch(&self, _lanes: usize) -> usize {
+        0
+    }
+    /// The bytes that it keeps itself, for a thread.
+    fn own_bytes(&self, _lanes: usize) -> usize {
+        0
     }
     /// C++ that does the pass for element `e` in world `w`; none for an operation written by hand.
     fn c_element(&self, _pass: Pass, _plan: &PassPlan, _text: &mut CText<'_>) -> Option<String> {
@@ -84,7 +91,9 @@ pub trait Stage: Send + Sync + 'static {
 /// A [`Stage`] for the scalars that there are, so that programs can hold any.
 pub trait Erased: Send + Sync {
     fn info(&self) -> StageInfo;
-    fn own_scratch(&self) -> Option<usize>;
+    fn is_by_hand(&self) -> bool;
+    fn own_scratch(&self, lanes: usize) -> usize;
+    fn own_bytes(&self, lanes: usize) -> usize;
     fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String>;
     fn run_f32(&self, pass: Pass, phase: usize, context: &Context<'_, f32>, part: Part);
     fn run_f64(&self, pass: Pass, phase: usize, context: &Context<'_, f64>, part: Part);
@@ -105,8 +114,14 @@ macro_rules! scalars {
             fn info(&self) -> StageInfo {
                 Stage::info(self)
             }
-            fn own_scratch(&self) -> Option<usize> {
-                Stage::own_scratch(self)
+            fn is_by_hand(&self) -> bool {
+                Stage::is_by_hand(self)
+            }
+            fn own_scratch(&self, lanes: usize) -> usize {
+                Stage::own_scratch(self, lanes)
+            }
+            fn own_bytes(&self, lanes: usize) -> usize {
+                Stage::own_bytes(self, lanes)
             }
             fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String> {
                 Stage::c_element(self, pass, plan, text)

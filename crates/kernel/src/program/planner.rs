@@ -120,9 +120,7 @@ fn plan(
         phases: 1,
         ..Default::default()
     };
-    if let Some(scratch) = stage.own_scratch() {
-        // Lanes of a batch have theirs side by side.
-        plan.scratch = scratch * worlds.max(1);
+    if stage.is_by_hand() {
         plan.by_hand = ports.iter().map(|p| (layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
         let numbers = |p: &&PortInfo| match inner.buffers[p.buffer].role {
             Role::Memory => 0,

@@ -108,6 +108,11 @@ impl<S: Scalar> Aligned<S> {
     }
 }
 
+/// How many worlds run at once.
+fn lanes<S: Scalar>(side_by_side: usize, machine: Machine) -> usize {
+    if side_by_side == 0 { 1 } else { S::lanes(machine.isa, machine.width) }
+}
+
 impl<S: Scalar> Workspace<S> {
     pub(super) fn new(program: Program, worlds: Option<usize>, options: RunOptions) -> Self {
         let inner = &program.inner;
@@ -158,7 +163,9 @@ impl<S: Scalar> Workspace<S> {
         let unwritten = flow::unwritten(inner);
         drop(buffers);
         let plans = sides[0].forward.iter().chain(&sides[0].pullback);
-        let scratch = plans.map(|p| p.scratch).max().unwrap_or(0) + 16;
+        let lanes = lanes::<S>(side_by_side, Machine { isa: options.isa, width: options.width });
+        let by_hand = inner.stages.iter().map(|stage| stage.own_scratch(lanes));
+        let scratch = plans.map(|p| p.scratch).chain(by_hand).max().unwrap_or(0) + 16;
         let list = |table: &Table| {
             let mut table = table.clone();
             if sharing > 1 {
@@ -244,6 +251,15 @@ impl<S: Scalar> Workspace<S> {
             + self.sides.iter().map(Side::bytes).sum::<usize>()
             + held(&self.unwritten)
             + self.pool.bytes()
+            + self.own_bytes()
+    }
+
+    /// What operations keep themselves, where this workspace is the only one that they run in.
+    fn own_bytes(&self) -> usize {
+        let stages = self.program.inner.stages.iter();
+        let lanes = lanes::<S>(self.side_by_side, self.machine);
+        let a_thread: usize = stages.map(|stage| stage.own_bytes(lanes)).sum();
+        a_thread * self.scratch.len()
     }
 
     /// Runs the operations in order.

@@ -1,7 +1,7 @@
 //! Contacts that terms measure: their forces and penetration at a moment, and the derivatives of that.
 
 use pullback_engine::rollout::{Bars, Moment, Tangent};
-use pullback_engine::{Between, ContactWatch, Model, Scheme, Touching};
+use pullback_engine::{Between, ContactWatch, Error, Model, Scheme, Touching};
 use pullback_kernel::prelude::*;
 use pullback_scene::Invalid;
 
@@ -55,7 +55,7 @@ impl Contacts {
 
     /// Adds what the seeds give the state, the control and the params.
     pub fn pull(&mut self, bars: &mut Bars<'_>) {
-        self.watch.pullback(bars.state, bars.control, bars.params).expect(FITS);
+        pull(&mut self.watch, bars);
     }
 
     /// The tangent of the number that is the `row`-th of those that are measured at the moment.
@@ -70,13 +70,26 @@ impl Contacts {
         self.rows.tangent(row, tangent, |moment, bars| {
             look(&mut self.watch, moment);
             seed(&mut self.watch, group, quantity, 1.0);
-            self.watch.pullback(bars.state, bars.control, bars.params).expect(FITS);
+            pull(&mut self.watch, bars);
         })
     }
 }
 
 fn look(watch: &mut ContactWatch, moment: &Moment<'_>) {
-    watch.run(moment.time, moment.state, moment.control, moment.params).expect(FITS);
+    match watch.run(moment.time, moment.state, moment.control, moment.params) {
+        // Then nothing of them is a number, and neither is the loss.
+        Ok(()) | Err(Error::TooManyContacts { .. }) => (),
+        Err(error) => panic!("{FITS}: {error}"),
+    }
+}
+
+fn pull(watch: &mut ContactWatch, bars: &mut Bars<'_>) {
+    match watch.pullback(bars.state, bars.control, bars.params) {
+        Ok(()) => (),
+        // There is no derivative: so the rollout says that it has none.
+        Err(Error::ContactNotSolved { .. }) => bars.state.fill(f64::NAN),
+        Err(error) => panic!("{FITS}: {error}"),
+    }
 }
 
 fn seed(watch: &mut ContactWatch, group: usize, quantity: Quantity, bar: f64) {

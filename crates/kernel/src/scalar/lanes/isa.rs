@@ -109,6 +109,24 @@ pub trait Dispatch: Lane<Element = Self> {
 
     /// The same with one lane: compiled for fewer instruction sets, where speed matters less than the time that takes.
     fn dispatch_one<D: Driver<Self>>(driver: D, isa: Isa) -> D::Output;
+
+    /// How many lanes that are.
+    fn lanes(isa: Isa, width: Width) -> usize {
+        Self::dispatch(Lanes, isa, width)
+    }
+}
+
+/// Answers how many lanes there are.
+struct Lanes;
+
+impl<S: Real> Driver<S> for Lanes {
+    type Output = usize;
+    type Home = Lanes;
+
+    #[inline(always)]
+    fn run<L: Lane<Element = S>>(self) -> usize {
+        L::WIDTH
+    }
 }
 
 /// A part of a loop over lanes that is compiled as a function of its own: it is called with [`Lane::apart`].
@@ -298,32 +316,16 @@ mod tests {
         assert_eq!(Isa::Avx2.lowered(None), Isa::Avx2);
     }
 
-    struct Lanes;
-    impl<S: Real> Driver<S> for Lanes {
-        type Output = usize;
-        type Home = Lanes;
-        #[inline(always)]
-        fn run<L: Lane<Element = S>>(self) -> usize {
-            L::WIDTH
-        }
-    }
-
     #[test]
     fn widths() {
         for isa in Isa::available() {
-            assert_eq!(f32::dispatch(Lanes, isa, Width::One), 1);
-            assert_eq!(f64::dispatch(Lanes, isa, Width::One), 1);
+            assert_eq!(f32::lanes(isa, Width::One), 1);
+            assert_eq!(f64::lanes(isa, Width::One), 1);
             let one_by_one = cfg!(target_arch = "x86_64") && isa == Isa::Portable;
             let narrow = if one_by_one { (1, 1) } else { (8, 4) };
-            assert_eq!(
-                (f32::dispatch(Lanes, isa, Width::Narrow), f64::dispatch(Lanes, isa, Width::Narrow)),
-                narrow
-            );
+            assert_eq!((f32::lanes(isa, Width::Narrow), f64::lanes(isa, Width::Narrow)), narrow);
             let wide = if isa == Isa::Avx512 { (16, 8) } else { narrow };
-            assert_eq!(
-                (f32::dispatch(Lanes, isa, Width::Wide), f64::dispatch(Lanes, isa, Width::Wide)),
-                wide
-            );
+            assert_eq!((f32::lanes(isa, Width::Wide), f64::lanes(isa, Width::Wide)), wide);
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) fn friction_per_speed<R: Real>(load: R, speed: R, kf: R, mu: R) -> R 
         per_speed = 0.0;
     }
     // At rest it sticks: |s| = 0 is no point where the derivative is missing.
-    if mu * load < kf * speed {
+    if 0.0 < speed && mu * load < kf * speed {
         per_speed = mu * load / speed;
     }
     per_speed

@@ -39,10 +39,10 @@ const STEP: &str = "[simulation]\ndt = 0.001\nsteps = 1\n";
 
 #[test]
 fn springs_of_a_ground_of_a_material() {
-    for (says, whose) in [("ke = 800", "turf.ke"), ("mu = 0.1", "ground.ke")] {
+    for (says, own, whose) in [("ke = 800", "", "turf.ke"), ("mu = 0.1", "ke = 500\n", "ground.ke")] {
         let text = format!(
             "{STEP}[contact]\nmodel = \"penalty\"\nke = 2000\nkd = 0\n[[materials]]\nname = \"turf\"\n{says}\n\
-             [ground]\nmaterial = \"turf\"\nke = 500\nkd = 0\n\
+             [ground]\nmaterial = \"turf\"\n{own}kd = 0\n\
              [[bodies]]\nname = \"ball\"\nmass = 2\nshape = {{ sphere = 0.1 }}\nposition = [0, 0, 0.099]\n"
         );
         let scene = scene(&text);
@@ -60,7 +60,7 @@ fn springs_of_a_ground_of_a_material() {
 #[test]
 fn friction_of_a_ground_of_a_material() {
     let text = format!(
-        "{STEP}[contact]\nmu = 0.4\n[[materials]]\nname = \"ice\"\nmu = 0.1\n[ground]\nmaterial = \"ice\"\nmu = 0.9\n\
+        "{STEP}[contact]\nmu = 0.4\n[[materials]]\nname = \"ice\"\nmu = 0.1\n[ground]\nmaterial = \"ice\"\n\
          [[bodies]]\nname = \"box\"\nmass = 2\nshape = {{ box = [0.1, 0.1, 0.05] }}\nposition = [0, 0, 0.05]\n\
          velocity = [1, 0, 0]\n"
     );

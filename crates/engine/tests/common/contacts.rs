@@ -205,11 +205,37 @@ pub fn hard() -> Vec<(&'static str, Scene)> {
         [0.3, 0.2, 0.0295],
         &SLIDES.replace("[0.2, -0.3, 0.5]", "[0, 0, 0.5]"),
     );
-    all.push((
-        "a box of friction",
-        parse(&format!("{}{square}", head("friction_cone = \"box\"\nmu = 0.3\n"))),
-    ));
+    let cone = "friction_cone = \"box\"\nmu = 0.3\n";
+    all.push(("a box of friction", parse(&format!("{}{square}", head(cone)))));
+    let swept = "gradient = \"reverse\"\nsolver = \"gauss-seidel\"\nfixed_iterations = 3\n";
+    for (name, settings, text) in [
+        ("a box of friction, by sweeps", cone, &square),
+        ("a ball that bounces, by sweeps", settings, &bouncing),
+        ("a ball on a hill, by sweeps", "mu = 0.3\n", &named("a ball on a hill")),
+    ] {
+        all.push((name, parse(&format!("{}{text}", head(&format!("{settings}{swept}"))))));
+    }
+    let surfaces = made_of("");
+    all.push(("a box and a ball of materials", parse(&format!("{}{surfaces}", head(settings)))));
+    let swept = head(&format!("{settings}{swept}"));
+    all.push(("a box and a ball of materials, by sweeps", parse(&format!("{swept}{surfaces}"))));
     all
+}
+
+/// Things of materials, whose numbers meet by the rule and by a pair, with more said of each.
+fn made_of(more: &str) -> String {
+    let is = |name: &str, text: String| format!("{text}material = \"{name}\"\n");
+    let brick = body("low", "box = [0.1, 0.15, 0.03]", [0.3, 0.2, 0.0295], "velocity = [0.5, 0, -0.1]\n");
+    let ball = body("high", "sphere = 0.1", [0.32, 0.31, 0.1592], SLIDES);
+    let other = body("beside", "sphere = 0.1", [0.28, 0.09, 0.1592], SLIDES);
+    format!(
+        "[[materials]]\nname = \"wood\"\nmu = 0.4\nrestitution = 0.3\n{more}[[materials]]\nname = \"rubber\"\nmu = 0.8\n{more}\
+         [[materials]]\nname = \"ice\"\nmu = 0.1\n[[material_pairs]]\nbetween = [\"wood\", \"ice\"]\nmu = 0.05\n\
+         restitution = 0.2\n{more}{}{}{}",
+        is("wood", brick),
+        is("rubber", ball),
+        is("ice", other)
+    )
 }
 
 /// Scenes whose contacts feel each other only in part, for sparse equations: by the implicit gradient and by sweeps.
@@ -255,6 +281,7 @@ pub fn soft() -> Vec<(&'static str, Scene)> {
     ]
     .into_iter()
     .map(soft)
+    .chain([("soft things of materials", parse(&format!("{head}{}", made_of("ke = 250\nkd = 5\nkf = 2\n"))))])
     .collect()
 }
 

@@ -9,11 +9,13 @@ mod damped;
 mod dynamics;
 mod equations;
 mod finder;
+mod hard;
 mod held;
 mod islands;
 mod joints;
 mod krylov;
 mod law;
+mod laws;
 mod measure;
 mod meetings;
 mod one;
@@ -27,6 +29,7 @@ mod pull;
 mod pushed;
 mod rows;
 mod shapes;
+mod soft;
 mod solids;
 mod solver;
 mod sweeps;
@@ -39,35 +42,26 @@ use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
-use pullback_scene::{
-    Complementarity, ContactGradient, ContactModel, ContactSolver, FrictionCone, Scene, Toucher,
-};
+use pullback_scene::{ContactModel, Scene, Toucher};
 
 use against::Against;
-use bodies::{Placed, TouchingBodies};
 pub(crate) use contacts::GAPS;
-use dynamics::{ContactDynamics, Outcome, Settings, Shared};
 pub(crate) use dynamics::{NO_ROOM, Part};
-use joints::JointRows;
 pub(crate) use joints::{Held, Range};
-use law::Cone;
+use laws::{Forces, Site, law_of};
 use measure::{Group, Measure, Sums};
 use particles::ParticleContact;
 pub(crate) use particles::Particles;
-use penalty::Penalty;
 pub(crate) use place::At;
 use place::Place;
 use pushed::Before;
 use rows::{OnSide, Side};
 use shapes::{MOST_CONTACTS, Shapes};
-use solver::Solver;
 pub(crate) use solver::has_tangent;
-use touch::Touch;
 use touchable::{Given, Pinned, Shape, Surface, Touchable};
 pub use watch::{Between, ContactWatch, Touching};
 
 use crate::articulated::Robot;
-use crate::articulated::bodies::Bodies;
 use crate::articulated::tree::WORLD;
 use crate::error::Error;
 use crate::force::Inputs;
@@ -98,45 +92,20 @@ pub(crate) struct Touched {
     pub residual: Option<Buffer<f64>>,
 }
 
-/// Contacts, and what their impulses come to.
-struct Solved {
-    contacts: contacts::Contacts,
-    accelerations: Vec<Buffer<f64>>,
-    impulses: Buffer<Vec3>,
-    residual: Buffer<f64>,
-    on_particles: Option<Buffer<Vec3>>,
-}
-
 /// Islands with so many contacts are solved by dense equations also in large scenes: sparse ones take no less time.
 const DENSE: usize = 64;
-
-/// How near shapes are looked at whose contact is a penalty [m]: there is nothing above a surface.
-const PENALTY_MARGIN: f64 = 0.0;
 
 impl Contacts {
     /// What a scene says, and the params of it; none if nothing can touch.
     pub fn new(scene: &Scene, robots: &[Robot]) -> Result<Option<(Contacts, Vec<Block>)>, Error> {
         let Some(contact) = &scene.contact else { return Ok(None) };
-        if let ContactModel::Complementarity(law) = &contact.model
-            && law.gradient == ContactGradient::Reverse
-            && law.solver != ContactSolver::GaussSeidel
-        {
-            let (what, found) = ("the solver of contact with `gradient = \"reverse\"`", "newton".to_owned());
-            return Err(Error::Scheme {
-                what,
-                found,
-                wanted: "`solver = \"gauss-seidel\"`, whose sweeps are pulled back",
-            });
-        }
-        let (margin, regularisation) = match &contact.model {
-            ContactModel::Complementarity(law) => (law.margin, law.regularisation),
-            ContactModel::Penalty(_) => (PENALTY_MARGIN, 0.0),
-        };
+        let law = law_of(&contact.model);
+        law.check()?;
         // At most.
         let held: usize =
             robots.iter().filter(|robot| robot.is_held()).map(|robot| robot.tree().dofs.len()).sum();
-        let shapes = match Shapes::new(scene, robots, margin)? {
-            None if held > 0 => Some(Shapes::none(margin)),
+        let shapes = match Shapes::new(scene, robots, law.margin())? {
+            None if held > 0 => Some(Shapes::none(law.margin())),
             shapes => shapes,
         };
         let Some(Shapes { mut touchable, against, params }) = shapes else { return Ok(None) };
@@ -147,16 +116,12 @@ impl Contacts {
                 tree.moves(body).then(|| Side { robot, node: tree.node_of_body[body] as usize })
             }
         };
-        let softness = |shape: usize| touchable.meetings.shapes[shape].softness * regularisation;
+        let softness = |shape: usize| touchable.meetings.shapes[shape].softness * law.regularisation();
         let on_side = |shape| OnSide { side: side(shape), softness: softness(shape) };
         let shapes = (0..touchable.shapes.len()).map(on_side).collect();
         let holds = held > 0;
-        let hard = matches!(contact.model, ContactModel::Complementarity(_)) && (touchable.meet || holds);
-        let odd = |robot: &&Robot| hard && (robot.tree().follows() || robot.tree().is_deep());
-        if let Some(robot) = robots.iter().find(odd) {
-            let (what, found) = ("a robot with hard contact", robot.name().to_owned());
-            let wanted = "one in which no joint follows another, and no chain of thousands of links";
-            return Err(Error::Scheme { what, found, wanted });
+        if touchable.meet || holds {
+            robots.iter().try_for_each(|robot| law.check_robot(robot))?;
         }
         touchable.alone |= held > MOST_CONTACTS;
         let (touchable, against, law) = (Arc::new(touchable), against.map(Arc::new), contact.model);
@@ -194,58 +159,12 @@ impl Contacts {
         particles: Option<Particles>,
         h: f64,
     ) -> Result<Touched, Error> {
-        let law = match &self.law {
-            ContactModel::Complementarity(law) if self.solves(&parts) => law,
-            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => {
-                return self.add_forces(p, name, inputs, (robots, parts), particles);
-            }
-        };
-        let Solved { accelerations, on_particles, residual, .. } =
-            self.add_hard(p, name, inputs, (parts, particles), self.settings(law, h))?;
-        Ok(Touched { accelerations, on_particles, residual: Some(residual) })
-    }
-
-    fn settings(&self, law: &Complementarity, h: f64) -> Settings {
-        let dense = self.touchable.alone.then_some(self.dense);
-        Settings { solver: solver(law), h, stabilisation: law.stabilisation, dense }
+        law_of(&self.law).add(self, &mut Site { p, name, inputs }, (robots, parts), particles, h)
     }
 
     /// Is there anything that impulses are found for?
     fn solves(&self, parts: &[Part]) -> bool {
         self.touchable.meet || parts.iter().any(|part| !part.held.is_empty())
-    }
-
-    /// Adds where bodies touch, and by which impulses.
-    fn add_hard(
-        &self,
-        p: &mut Builder,
-        name: &dyn Fn(&str) -> String,
-        inputs: &Inputs,
-        (mut parts, particles): (Vec<Part>, Option<Particles>),
-        settings: Settings,
-    ) -> Result<Solved, Error> {
-        let joints = Arc::new(JointRows::new(&parts, self.touchable.margin, settings.h));
-        let shapes: Vec<OnSide> = self.shapes.iter().copied().chain(joints.sides()).collect();
-        let capacity = self.touchable.capacity + joints.len();
-        let shared = Shared::new(p, name, &parts, &shapes, capacity);
-        let mut bodies = Vec::new();
-        for (r, part) in parts.iter().enumerate() {
-            let place = Placed {
-                in_node: inputs.robots[r].bodies,
-                memory: shared.memory,
-                start: shared.starts[r],
-                alone: self.touchable.alone,
-            };
-            let seen = |body: usize| self.touches(r, body);
-            bodies.push(TouchingBodies::add(p, &name(&format!("robot {r}")), part, place, seen));
-        }
-        let given = Given::new(&self.touchable, inputs, bodies.clone())?;
-        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
-        let contacts = Touch::add(p, name, &self.touchable, given, &joints, settings.h);
-        let robots = (parts, bodies);
-        let out = ContactDynamics::add(p, name, robots, shapes, (contacts, joints), settings, shared)?;
-        let Outcome { accelerations, impulses, residual } = out;
-        Ok(Solved { contacts, accelerations, impulses, residual, on_particles })
     }
 
     /// Is there a shape on a body?
@@ -256,9 +175,7 @@ impl Contacts {
     /// Adds the forces between particles and bodies, which push bodies besides what does so already; those on particles.
     fn push(
         &self,
-        p: &mut Builder,
-        name: &dyn Fn(&str) -> String,
-        inputs: &Inputs,
+        Site { p, name, inputs }: &mut Site<'_>,
         given: &Given,
         (parts, particles): (&mut [Part], Option<Particles>),
     ) -> Option<Buffer<Vec3>> {
@@ -269,75 +186,18 @@ impl Contacts {
         Some(force)
     }
 
-    /// Adds the accelerations with forces that push bodies apart.
-    fn add_forces(
-        &self,
-        p: &mut Builder,
-        name: &dyn Fn(&str) -> String,
-        inputs: &Inputs,
-        (robots, mut parts): (&[Robot], Vec<Part>),
-        particles: Option<Particles>,
-    ) -> Result<Touched, Error> {
-        let given = self.bodies(p, name, inputs, &parts)?;
-        let on_particles = self.push(p, name, inputs, &given, (&mut parts, particles));
-        if self.touchable.meet {
-            let contacts = self.touch(p, name, &given);
-            let before = before(inputs, &given, &mut parts);
-            let pushes = Penalty::add(p, name, (&self.touchable, given, contacts), before);
-            parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
-        }
-        let accelerate = |(robot, part): (&Robot, Part)| robot.acceleration(p, name, part);
-        let accelerations = robots.iter().zip(parts).map(accelerate).collect();
-        Ok(Touched { accelerations, on_particles, residual: None })
-    }
-
-    /// Adds bodies whose accelerations do not wait for where they touch.
-    fn bodies(
-        &self,
-        p: &mut Builder,
-        name: &dyn Fn(&str) -> String,
-        inputs: &Inputs,
-        parts: &[Part],
-    ) -> Result<Given, Error> {
-        let mut bodies = Vec::new();
-        for (r, part) in parts.iter().enumerate() {
-            let (q, v) = (part.inputs.q, part.inputs.v);
-            let frames = (inputs.robots[r].placements, inputs.robots[r].bodies);
-            let seen = |body: usize| self.touches(r, body);
-            bodies.push(Bodies::add(p, &name(&format!("robot {r}")), &part.tree, (q, v), frames, seen));
-        }
-        Given::new(&self.touchable, inputs, bodies)
-    }
-
-    /// Adds where they touch.
-    fn touch(&self, p: &mut Builder, name: &dyn Fn(&str) -> String, given: &Given) -> contacts::Contacts {
-        // Springs push where shapes are in each other already.
-        Touch::add(p, name, &self.touchable, given.clone(), &Arc::new(JointRows::default()), 0.0)
-    }
-
     /// Adds what groups of contacts come to in a step of length `h`: all that a step does as far as their forces. With the
     /// residual of impulses, if there are any.
     fn measure(
         &self,
         p: &mut Builder,
         inputs: &Inputs,
-        (parts, particles): (Vec<Part>, Option<Particles>),
+        parts: (Vec<Part>, Option<Particles>),
         h: f64,
         groups: Vec<Group>,
     ) -> Result<(Sums, Option<Buffer<f64>>), Error> {
-        let name = |what: &str| what.to_owned();
-        let (contacts, source, residual) = match &self.law {
-            ContactModel::Complementarity(law) => {
-                let solved = self.add_hard(p, &name, inputs, (parts, particles), self.settings(law, h))?;
-                let source = measure::Source::Impulses(solved.impulses, 1.0 / h);
-                (solved.contacts, source, Some(solved.residual))
-            }
-            ContactModel::Penalty(_) => {
-                let given = self.bodies(p, &name, inputs, &parts)?;
-                let contacts = self.touch(p, &name, &given);
-                (contacts, measure::Source::Springs(given.surfaces), None)
-            }
-        };
+        let mut site = Site { p: &mut *p, name: &str::to_owned, inputs };
+        let Forces { contacts, source, residual } = law_of(&self.law).forces(self, &mut site, parts, h)?;
         Ok((Measure::add(p, &self.touchable, contacts, source, groups), residual))
     }
 
@@ -378,25 +238,7 @@ impl Contacts {
 
     /// The largest residual with which impulses have a derivative, for numbers of this precision.
     pub fn largest_residual(&self, epsilon: f64) -> f64 {
-        match &self.law {
-            // Sweeps have a derivative however far they got.
-            ContactModel::Complementarity(law) if law.gradient == ContactGradient::Reverse => f64::INFINITY,
-            // Also where the tolerance of a scene is larger: that says how far to go, not what is exact.
-            ContactModel::Complementarity(_) | ContactModel::Penalty(_) => epsilon.powf(0.4),
-        }
-    }
-}
-
-fn solver(law: &Complementarity) -> Solver {
-    Solver {
-        cone: match law.friction_cone {
-            FrictionCone::Circular => Cone::Circular,
-            FrictionCone::Box => Cone::Box,
-        },
-        newton: law.solver == ContactSolver::Newton,
-        reverse: law.gradient == ContactGradient::Reverse,
-        sweeps: law.fixed_iterations.unwrap_or(law.iterations),
-        tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
+        law_of(&self.law).largest_residual(epsilon)
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use pullback_geometry::{Kind, Pair};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::{self, Geometry, Placement, Triangles};
-use pullback_scene::{ContactModel, Ground, MaterialPair, Scene, Surface, Touch};
+use pullback_scene::{ContactModel, Ground, MaterialPair, Penalty, Scene, Surface, Touch};
 
 use super::against::{Against, Extent, Face};
 use super::corners;
+use super::laws::{ContactLaw, law_of};
 use super::meetings::{Meetings, Meets, Own};
 use super::place::Place;
 use super::solids;
@@ -408,8 +409,9 @@ impl Collector<'_> {
         })
     }
 
+    /// Do bodies touch by springs?
     fn is_penalty(&self) -> bool {
-        matches!(self.scene.contact.unwrap_or_default().model, ContactModel::Penalty(_))
+        law_of(&self.scene.contact.unwrap_or_default().model).reads("ke")
     }
 
     /// One of the numbers of a penalty between two surfaces.
@@ -511,11 +513,8 @@ const FIELDS: [Field; 5] = [
 impl Field {
     /// Those that a law reads; particles touch by a penalty whatever it is.
     fn of(law: &ContactModel, particles: bool) -> impl Iterator<Item = &'static Field> {
-        let penalty = matches!(law, ContactModel::Penalty(_));
-        let read = move |field: &&Field| match field.name {
-            "mu" => true,
-            "restitution" => !penalty,
-            _ => penalty || particles,
+        let read = move |field: &&Field| {
+            law_of(law).reads(field.name) || particles && Penalty::default().reads(field.name)
         };
         FIELDS.iter().filter(read)
     }

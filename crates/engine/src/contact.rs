@@ -32,6 +32,7 @@ mod shapes;
 mod soft;
 mod solids;
 mod solver;
+mod springs;
 mod sweeps;
 mod touch;
 mod touchable;

@@ -7,9 +7,8 @@ use pullback_kernel::program::{BufferUse, Builder, Lane, Operation, World};
 
 use super::contacts::{Contacts, Pairs};
 use super::meetings::{Meetings, Near};
-use super::penalty::penalty;
-use super::place::At;
-use super::touchable::{Mixed, Surface, Touchable};
+use super::springs::Springs;
+use super::touchable::Touchable;
 use crate::articulated::kinematics::zero;
 
 /// Where the forces of contacts come from.
@@ -17,7 +16,7 @@ pub(super) enum Source {
     /// The impulses of a step, and one over its length [1/s].
     Impulses(Buffer<Vec3>, f64),
     /// Springs and dampers of surfaces.
-    Springs(Vec<Surface<At>>),
+    Springs(Springs),
 }
 
 /// The contacts of some pairs of shapes; joints count nowhere.
@@ -163,12 +162,7 @@ impl Measure {
     fn force<L: Lane>(&self, world: &World<'_, L>, c: usize, near: &Near<'_>) -> Vec3<L> {
         match &self.source {
             Source::Impulses(impulses, per_step) => world.values(*impulses).get(c) * L::from_f64(*per_step),
-            Source::Springs(surfaces) => {
-                let (at, [ke, kd, kf]) = (self.contacts.values(world), &surfaces[near.surface].springs);
-                let springs = [ke.mean(world), kd.mean(world), kf.mean(world)];
-                let [ke, kd, kf] = springs;
-                penalty(at.gap.get(c), at.normal.get(c), at.velocity.get(c), ke, kd, kf, at.mu.get(c))
-            }
+            Source::Springs(springs) => springs.force(world, c, near),
         }
     }
 
@@ -179,23 +173,7 @@ impl Measure {
             Source::Impulses(impulses, per_step) => {
                 world.bars(*impulses).add(c, bar * L::from_f64(*per_step));
             }
-            Source::Springs(surfaces) => {
-                let (at, bars) = (self.contacts.values(world), self.contacts.bars(world));
-                let springs = &surfaces[near.surface].springs;
-                let [ke, kd, kf] = springs;
-                let (ke, kd, kf) = (ke.mean(world), kd.mean(world), kf.mean(world));
-                let (gap, normal, velocity, mu) =
-                    (at.gap.get(c), at.normal.get(c), at.velocity.get(c), at.mu.get(c));
-                let (gap_bar, normal_bar, velocity_bar, ke_bar, kd_bar, kf_bar, mu_bar) =
-                    penalty::pullback(gap, normal, velocity, ke, kd, kf, mu, bar);
-                bars.gap.add(c, gap_bar);
-                bars.normal.add(c, normal_bar);
-                bars.velocity.add(c, velocity_bar);
-                bars.mu.add(c, mu_bar);
-                for (spring, bar) in springs.iter().zip([ke_bar, kd_bar, kf_bar]) {
-                    spring.pull_mean(world, bar);
-                }
-            }
+            Source::Springs(springs) => springs.pull(world, c, near, bar),
         }
     }
 }
@@ -208,13 +186,11 @@ impl Operation for Measure {
         "forces of contacts".to_owned()
     }
     fn reads(&self) -> Vec<BufferUse> {
-        let reads = self.contacts.uses().into_iter();
         match &self.source {
-            Source::Impulses(impulses, _) => super::once(reads.chain([(*impulses).into()])),
-            Source::Springs(surfaces) => {
-                let springs = surfaces.iter().flat_map(|surface| &surface.springs).flat_map(Mixed::parts);
-                super::once(reads.chain(springs.filter_map(At::reads)))
+            Source::Impulses(impulses, _) => {
+                super::once(self.contacts.uses().into_iter().chain([(*impulses).into()]))
             }
+            Source::Springs(springs) => super::once(springs.reads()),
         }
     }
     fn writes(&self) -> Vec<BufferUse> {

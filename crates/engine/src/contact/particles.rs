@@ -16,9 +16,9 @@ use pullback_kernel::scalar::Mask;
 use super::against::{Against, Extent, Face};
 use super::corners::{Seen, Sight};
 use super::one::{self, Cornered, One};
-use super::penalty::penalty;
 use super::place::At;
 use super::pushed::{Before, On, Pushed};
+use super::springs::penalty;
 use super::touch::relative_velocity;
 use super::touchable::{Given, Mixed, Surface, Touchable};
 use crate::articulated::kinematics::{no_motion, zero};
@@ -141,10 +141,7 @@ impl ParticleContact {
         particles: Particles,
         robots: Vec<Before>,
     ) -> (Buffer<Vec3>, Vec<Option<Pushes>>) {
-        let mut starts = vec![0];
-        for shape in &model.shapes {
-            starts.push(starts[starts.len() - 1] + shape.sizes.len());
-        }
+        let starts = model.starts();
         let pinned = |face: &Face| &model.shapes[face.shape].on;
         let by = |what: &str| name(&format!("{what}, by particles"));
         let (pushed, out) = Pushed::new(p, &by, against.faces.iter().map(pinned), robots);

@@ -25,7 +25,7 @@ pub(crate) struct OnSide {
 /// The two sides of a contact, `None` for the world; the second is pushed along the normal, the first against it.
 pub(crate) type Sides = [Option<Side>; 2];
 
-/// By which sign an impulse acts on the sides.
+/// By which sign an impulse or a force acts on the sides.
 pub(crate) const SIGNS: [f64; 2] = [-1.0, 1.0];
 
 /// The velocity that a motion gives a point.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::joints::JointRows;
 use super::laws::{ContactLaw, Forces, Site};
 use super::measure::Source;
+use super::springs::Springs;
 use super::touch::Touch;
 use super::touchable::Given;
 use super::{Contacts, Part, Particles, Touched, before, contacts, penalty};
@@ -65,7 +66,8 @@ impl ContactLaw for pullback_scene::Penalty {
     ) -> Result<Forces, Error> {
         let given = place(contacts, site, &parts)?;
         let touching = touch(contacts, site, &given);
-        Ok(Forces { contacts: touching, source: Source::Springs(given.surfaces), residual: None })
+        let source = Source::Springs(Springs { contacts: touching, surfaces: given.surfaces });
+        Ok(Forces { contacts: touching, source, residual: None })
     }
 
     /// There is nothing to solve.

@@ -78,10 +78,7 @@ impl Touch {
     ) -> Contacts {
         let capacity = model.capacity + joints.len();
         let contacts = Contacts::new(p, name, model.shapes.len(), capacity);
-        let mut starts = vec![0];
-        for shape in &model.shapes {
-            starts.push(starts[starts.len() - 1] + shape.sizes.len());
-        }
+        let starts = model.starts();
         let shapes = model.shapes.len();
         let numbers = shapes * Pose::<f64>::LEN + starts[shapes] + capacity * FEATURE;
         let memory = p.memory(&name("contacts, kept"), numbers);

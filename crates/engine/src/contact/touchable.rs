@@ -97,6 +97,17 @@ pub(crate) struct Touchable {
     pub alone: bool,
 }
 
+impl Touchable {
+    /// Where the sizes of each shape begin among those of all, and where the last ends.
+    pub fn starts(&self) -> Vec<usize> {
+        let mut starts = vec![0];
+        for shape in &self.shapes {
+            starts.push(starts[starts.len() - 1] + shape.sizes.len());
+        }
+        starts
+    }
+}
+
 /// The numbers of a program that they are made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {

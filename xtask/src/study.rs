@@ -20,6 +20,9 @@ const DOCUMENT: &str = "docs/gradients.md";
 /// How many random states.
 const STATES: usize = 100_000;
 
+/// The tests that print figures.
+const TESTS: [&str; 2] = ["agrees_with_differences", "gradients_of_random_states_are_right"];
+
 /// What lines of the gradient matrix, and those of random states, begin with; after it, words divided by `|`.
 const MATRIX_MARK: &str = "matrix|";
 const STATES_MARK: &str = "states|";
@@ -27,25 +30,12 @@ const STATES_MARK: &str = "states|";
 fn run(arguments: &[String]) -> Result<()> {
     let states = states(arguments)?;
     let workspace = Workspace::load()?;
-    let test = |name: &str, states: usize| {
-        let mut cargo = process::cargo();
-        cargo.args([
-            "test",
-            "--release",
-            "--package",
-            "pullback-engine",
-            "--test",
-            name,
-            "--",
-            "--nocapture",
-        ]);
-        if name == "matrix" {
-            cargo.arg("agrees_with_differences");
-        }
-        process::output(cargo.env("CONTACT_STATES", states.to_string()).current_dir(&workspace.root))
-    };
-    let (matrix, random) = (test("matrix", states)?, test("contact_states", states)?);
-    let document = document(&marked(&matrix, MATRIX_MARK), &marked(&random, STATES_MARK))?;
+    let mut cargo = process::cargo();
+    // As `cargo xtask test` runs them, so that nothing is compiled once more.
+    cargo.args(["test", "--workspace", "--tests", "--", "--nocapture"]).args(TESTS);
+    let printed =
+        process::output(cargo.env("CONTACT_STATES", states.to_string()).current_dir(&workspace.root))?;
+    let document = document(&marked(&printed, MATRIX_MARK), &marked(&printed, STATES_MARK))?;
     std::fs::write(workspace.root.join(DOCUMENT), document)?;
     println!("{DOCUMENT} is written");
     Ok(())

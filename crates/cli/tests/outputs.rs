@@ -216,6 +216,20 @@ fn checks_name_what_is_wrong() {
     assert!(said("throw.toml").contains("energy: is not kept by these forces; "));
 }
 
+/// A robot that stands for 5,000 steps: the gradient through them is right, and its energy changes by what it sagged.
+#[test]
+fn a_robot_that_stands_is_checked() {
+    let folder = empty("outputs-stand");
+    let text = std::fs::read_to_string(scene("quadruped.toml")).expect("it is there");
+    let long = text.replace("duration = 0.5 ", "duration = 5 ");
+    assert_ne!(text, long);
+    std::fs::write(folder.join("stand.toml"), long).expect("it can be written");
+    let said = done(&folder, &["check", "stand.toml"]);
+    assert!(said.contains("gradient: right"), "{said}");
+    assert!(said.contains("energy: is not kept by these forces"), "{said}");
+    assert!(!said.contains("zero: dog.trunk.mass"), "{said}");
+}
+
 /// A ball that rests, and what is written of its contact; `check` of a loss of it.
 #[test]
 fn contacts_are_written_and_checked() {

@@ -2,11 +2,9 @@
 
 mod common;
 
-use pullback_engine::articulated::Watch;
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Model, Options, Rollout, Start, Step};
-use pullback_scene::robot::{Geometry, Shape};
-use pullback_scene::{Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, Part, Scene};
+use pullback_engine::{Energy, Options, Rollout, Start, Step};
+use pullback_scene::{Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, Scene};
 
 fn step(text: &str) -> Step {
     Step::of(&Scene::parse(text, "contact.toml").expect("a scene")).expect("a step")
@@ -218,62 +216,50 @@ fn a_grip_is_solved() {
     rollout.gradient(&Start::new(&state, &controls, &params), &loss).expect("a gradient");
 }
 
-/// A quadruped that servos hold stands on its toes; its gradient exists over 1,000 steps.
+/// A quadruped that servos hold stands on its toes for 5,000 steps: its energy falls to what it keeps, and its gradient is finite,
+/// grows no more and agrees with a difference.
 #[test]
 fn a_quadruped_stands() {
-    let Ok(models) = std::env::var("PULLBACK_MODELS_DIR") else { return };
-    let folder = format!("{models}/pybullet/laikago");
-    let mut text = "[simulation]\nsteps = 1\ndt = 0.001\n[ground]\n[contact]\nmu = 0.8\n[[robots]]\n\
-                    file = \"laikago_toes_zup.urdf\"\nname = \"dog\"\nbase = \"free\"\nlenient = true\n\
-                    positions = { \"??_upper_leg_*\" = 0.67, \"??_lower_leg_*\" = -1.25 }\n"
-        .to_owned();
-    let mut controls = Vec::new();
-    for leg in ["FR", "FL", "RR", "RL"] {
-        for (joint, at) in
-            [("hip_motor_2_chassis", 0.0), ("upper_leg_2_hip_motor", 0.67), ("lower_leg_2_upper_leg", -1.25)]
-        {
-            text += &format!(
-                "[[robots.motors]]\nname = \"{leg}_{joint}\"\njoint = \"{leg}_{joint}_joint\"\nkind = \"position\"\nkp = 200\nkd = 5\n"
-            );
-            controls.push(at);
-        }
-    }
-    let mut scene = Scene::parse(&text, format!("{folder}/scene.toml")).expect("a scene");
-    let robot = &mut scene.robots[0];
-    robot.shapes.retain(|shape| matches!(shape.geometry, Geometry::Sphere { .. }));
-    // The file has motors of its own, which do nothing.
-    robot.start.controls = [vec![0.0; robot.motors.len() - controls.len()], controls].concat();
-    // As high as its lowest toe wants.
-    let mut watch = Watch::new(&Model::new(&scene).expect("a model")).expect("bodies");
-    let model = Model::new(&scene).expect("a model");
-    watch.run(model.state().values(), model.params().values()).expect("bodies");
-    let toe = |shape: &Shape| {
-        let body = shape.body.expect("a toe");
-        watch.part(Part::Body { robot: 0, body }).expect("it is there").0.position.z - 0.03
+    const STEPS: usize = 5000;
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/quadruped.toml");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    let body = text.split("[[variables]]").next().expect("a scene");
+    let step = step(body);
+    let (model, controls) = (step.model().clone(), step.model().controls(STEPS));
+    let (state, mut params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+    let mut energy = Energy::new(&model).expect("an energy");
+    let (mut energies, mut last) = (Vec::new(), Vec::new());
+    let see = |moment: &Moment<'_>| {
+        let (kinetic, potential) = energy.of(moment.state, moment.params).expect("an energy");
+        energies.push(kinetic + potential);
+        last = moment.state.to_vec();
     };
-    let lowest = scene.robots[0].shapes.iter().map(toe).fold(f64::INFINITY, f64::min);
-    scene.robots[0].start.positions[2] -= lowest;
-    let step = Step::of(&scene).expect("a step");
-    let model = step.model().clone();
-    let steps = 1000;
-    let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
-    let (states, params) = (model.state(), model.params());
-    let controls = model.controls(steps);
-    let start = Start { states: states.values(), controls: &controls, params: params.values() };
-    let loss = Weighted(vec![1.0; states.values().len()]);
-    for _ in 0..3 {
-        let before = std::time::Instant::now();
-        let value = rollout.value(&start, &loss).expect("a value")[0];
-        println!("{value} forward {:?}", before.elapsed() / steps as u32);
-        let before = std::time::Instant::now();
-        rollout.gradient(&start, &loss).expect("a gradient");
-        println!("gradient {:?}", before.elapsed() / steps as u32);
-    }
-    let mut last = Vec::new();
-    rollout.watch(&start, |moment| last = moment.state.to_vec()).expect("a run");
-    assert!((last[2] - states.values()[2]).abs() < 0.05, "{last:?}");
+    rollout.watch(&Start::new(&state, &controls, &params), see).expect("a run");
+    // It sags at first, by 1 cm at most.
+    let scale = 25.6 * 9.81 * 0.01;
+    let most = energies.iter().fold(f64::NEG_INFINITY, |most, e| most.max(*e));
+    assert!(most <= energies[0] + 1e-3 * scale, "{most} from {}", energies[0]);
+    assert!((energies[STEPS] - energies[STEPS - 1000]).abs() < 1e-9 * scale, "it does not rest");
     let speed = last[model.positions()..].iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-    assert!(speed < 0.05, "{last:?}");
+    assert!(speed < 1e-6 && (last[2] - state.values()[2]).abs() < 0.02, "{last:?}");
+
+    let mut weights = vec![0.0; last.len()];
+    weights[2] = 1.0;
+    let loss = Weighted(weights);
+    let gradient =
+        rollout.gradient(&Start::new(&state, &controls, &params), &loss).expect("a gradient").clone();
+    let all = gradient.states.iter().chain(&gradient.controls).chain(&gradient.params);
+    assert!(all.clone().all(|x| x.is_finite()));
+    assert!(gradient.norms.iter().all(|norm| norm.is_finite() && *norm < 10.0), "{:?}", gradient.norms);
+    let by_mass = gradient.params(0).expect("params").number("dog.trunk.mass").expect("it is a param");
+    let mass = params.number("dog.trunk.mass").expect("a mass");
+    let mut at = |mass: f64| {
+        params.set("dog.trunk.mass", &[mass]).expect("a mass");
+        rollout.value(&Start::new(&state, &controls, &params), &loss).expect("a value")[0]
+    };
+    let difference = (at(mass + 1e-4) - at(mass - 1e-4)) / 2e-4;
+    assert!(by_mass < 0.0 && (by_mass - difference).abs() < 1e-6 * by_mass.abs(), "{by_mass} {difference}");
 }
 
 /// A box that rests where there is no friction moves on with any velocity.

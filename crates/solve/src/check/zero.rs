@@ -43,7 +43,12 @@ pub(super) fn reasons(
     })?;
     result?;
     let values = problem.point(z).params;
-    let reason = |zero: Zero| zero.why(values[zero.param]).map(|why| (zero.name, why.to_owned()));
+    // What particles touch is not watched.
+    let all_is_seen = problem.description().scene.particles.is_empty();
+    let reason = |zero: Zero| {
+        let why = if all_is_seen || zero.touching > 0.0 { zero.why(values[zero.param]) } else { None };
+        why.map(|why| (zero.name, why.to_owned()))
+    };
     Ok(zeros.into_iter().filter_map(reason).collect())
 }
 
@@ -75,7 +80,12 @@ impl Zero {
                 Some("it is 0, and at 0 nothing bounces: start from a little more")
             }
             "restitution" => Some("nothing bounces, or all that it meets bounces more"),
-            _ => None,
+            "kd" => Some("what touches neither approaches nor leaves, or the loss does not see it"),
+            "kf" if self.sliding >= self.touching => {
+                Some("all that touches slides: friction is at its limit everywhere, and that is mu's")
+            }
+            "kf" => Some("what touches does not move along its surface, or the loss does not see it"),
+            _ => Some("it touches, and nothing that the loss sees depends on it"),
         }
     }
 }

@@ -236,13 +236,14 @@ fn a_quadruped_stands() {
         last = moment.state.to_vec();
     };
     rollout.watch(&Start::new(&state, &controls, &params), see).expect("a run");
-    // It sags at first, by 1 cm at most.
-    let scale = 25.6 * 9.81 * 0.01;
+    // It sags at first; then it sways, less in every second.
     let most = energies.iter().fold(f64::NEG_INFINITY, |most, e| most.max(*e));
-    assert!(most <= energies[0] + 1e-3 * scale, "{most} from {}", energies[0]);
-    assert!((energies[STEPS] - energies[STEPS - 1000]).abs() < 1e-9 * scale, "it does not rest");
+    assert!(most <= energies[0], "{most} from {}", energies[0]);
+    let swing = |second: &[f64]| second.iter().map(|e| (e - energies[STEPS]).abs()).fold(0.0, f64::max);
+    let swings: Vec<f64> = energies[..STEPS].chunks(1000).map(swing).collect();
+    assert!(swings.windows(2).all(|two| two[1] < 0.5 * two[0]), "{swings:?}");
     let speed = last[model.positions()..].iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-    assert!(speed < 1e-6 && (last[2] - state.values()[2]).abs() < 0.02, "{last:?}");
+    assert!(speed < 1e-4 && (last[2] - state.values()[2]).abs() < 0.02, "{last:?}");
 
     let mut weights = vec![0.0; last.len()];
     weights[2] = 1.0;

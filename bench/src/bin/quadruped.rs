@@ -39,10 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for steps in [50, 500, 5000] {
         let times = one(Options::new(steps))?;
-        let (kept, fixed) = Rollout::<f64>::new(&step, Options::new(steps))?.bytes();
+        let (all, kept) = Rollout::<f64>::new(&step, Options::new(steps))?.bytes();
         row(&format!("laikago/steps-{steps}/gradient"), "us", 1e6 * times.gradient);
         row(&format!("laikago/steps-{steps}/kept"), "bytes/step", kept as f64 / steps as f64);
-        row(&format!("laikago/steps-{steps}/fixed"), "bytes", fixed as f64);
+        row(&format!("laikago/steps-{steps}/all"), "bytes", all as f64);
     }
     let ten = Step::of(&standing(10)?)?;
     let state = settled(&ten)?;

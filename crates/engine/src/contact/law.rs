@@ -101,14 +101,21 @@ impl Cone {
     }
 }
 
+/// What rounding leaves of a velocity along the surface where there is none, beside the load s.
+#[inline(always)]
+fn noise<L: Lane>(s: L) -> L {
+    s * L::from_f64(64.0 * L::Float::EPSILON)
+}
+
 /// A contact that slides: p_t = μ s u with u = q/|q|. With T = μ s (1 - u uᵀ)/|q|, F_t has the derivatives 1 - T and -μ u
 /// by p, ρ T and μ ρ u by w.
 #[inline(always)]
 fn sliding<L: Lane>(p: Vec3<L>, w: Vec3<L>, (mu, s, rho): (L, L, L), q: [L; 2], length: L) -> Law<L> {
     let (zero, one) = (L::from_f64(0.0), L::from_f64(1.0));
-    // Where it is zero, nothing slides.
-    let length = L::select(zero.lt(length), length, one);
-    let u = [q[0] / length, q[1] / length];
+    // Where there is nothing but rounding, nothing slides, and friction has no direction.
+    let moves = noise(s).lt(length);
+    let length = L::select(moves, length, one);
+    let u = [L::select(moves, q[0] / length, zero), L::select(moves, q[1] / length, zero)];
     let limit = mu * s;
     let k = limit / length;
     let t = [k * (one - u[0] * u[0]), -(k * (u[0] * u[1])), k * (one - u[1] * u[1])];
@@ -141,7 +148,8 @@ fn bounded<L: Lane>(p: L, w: L, q: L, (mu, s, rho): (L, L, L)) -> Bounded<L> {
     let limit = mu * s;
     // Without friction nothing sticks, also where nothing moves.
     let slides = limit.lt(q.abs()) | limit.le(zero);
-    let sign = L::select(zero.lt(q), one, L::select(q.lt(zero), -one, zero));
+    let least = noise(s);
+    let sign = L::select(least.lt(q), one, L::select(q.lt(-least), -one, zero));
     Bounded {
         residual: L::select(slides, p - limit * sign, rho * w),
         by_normal: L::select(slides, -(mu * sign), zero),

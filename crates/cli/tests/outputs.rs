@@ -220,10 +220,10 @@ fn checks_name_what_is_wrong() {
 #[test]
 fn a_robot_that_stands_is_checked() {
     let folder = empty("outputs-stand");
-    let text = std::fs::read_to_string(scene("quadruped.toml")).expect("it is there");
+    let text = fs::read_to_string(scene("quadruped.toml")).expect("it is there");
     let long = text.replace("duration = 0.5 ", "duration = 5 ");
     assert_ne!(text, long);
-    std::fs::write(folder.join("stand.toml"), long).expect("it can be written");
+    fs::write(folder.join("stand.toml"), long).expect("it can be written");
     let said = done(&folder, &["check", "stand.toml"]);
     assert!(said.contains("gradient: right"), "{said}");
     assert!(said.contains("energy: is not kept by these forces"), "{said}");

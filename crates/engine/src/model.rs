@@ -135,6 +135,7 @@ impl Model {
     /// The same world with sparse equations for hard contact: of every island of more than so many contacts that feel each
     /// other. Otherwise that is so for islands of more than 64, in scenes with room for more than 256 contacts. Worlds of a
     /// batch run one after the other then. Both kinds of equations have the same solution.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_sparse_contact(mut self, dense: usize) -> Model {
         let inner = Arc::make_mut(&mut self.inner);

@@ -376,6 +376,7 @@ fn every_field_is_checked() {
         (|s| hard(s).tolerance = 0.0, "contact.tolerance"),
         (|s| hard(s).stabilisation = 1.5, "contact.stabilisation"),
         (|s| hard(s).stabilisation = -0.5, "contact.stabilisation"),
+        (|s| hard(s).stabilisation = 0.0, "contact.stabilisation"),
         (|s| hard(s).regularisation = -1e-9, "contact.regularisation"),
         (|s| hard(s).margin = -0.01, "contact.margin"),
         (|s| s.simulation.integrator = Integrator::RungeKutta4, "simulation.integrator"),

@@ -463,7 +463,7 @@ impl Operation for ContactDynamics {
         Some(self.memory)
     }
     fn alone(&self) -> bool {
-        self.room.is_sparse()
+        self.settings.dense.is_some()
     }
     fn scratch(&self) -> usize {
         let of = |part: &Part| {

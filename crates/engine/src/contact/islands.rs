@@ -58,7 +58,7 @@ impl Room {
         let Some(dense) = dense else { return Room { contacts, blocks: all, dense: usize::MAX } };
         // Joints feel all that touches their tree, which feels them.
         let among = joints.iter().map(|joints| joints * joints).sum::<usize>();
-        let each = BLOCKS_OF_A_CONTACT.max(dense) + 2 * joints.iter().max().unwrap_or(&0);
+        let each = BLOCKS_OF_A_CONTACT.max(dense).saturating_add(2 * joints.iter().max().unwrap_or(&0));
         let blocks = contacts.saturating_mul(each).saturating_add(among).min(all);
         Room { contacts, blocks, dense }
     }

@@ -135,12 +135,15 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
         let [r, shadow, p, v, y, t, spare, _] = &mut krylov.vectors;
         let (r, shadow, p, v) = (&mut r[..n], &mut shadow[..n], &mut p[..n], &mut v[..n]);
         let (y, t, spare) = (&mut y[..n], &mut t[..n], &mut spare[..n]);
-        let size = inner(x, x).value_in(0).sqrt();
+        let size = norm(x);
         if size == 0.0 {
             return 0.0;
         }
-        // From K⁻¹ x on, which is the solution where the factors are complete.
-        shadow.copy_from_slice(x);
+        // Relative to its size, so that products of small numbers are numbers. From K⁻¹ x on, which is the solution where the
+        // factors are complete.
+        for i in 0..n {
+            shadow[i] = x[i] * L::from_f64(1.0 / size);
+        }
         self.condition(shadow, x);
         self.times(x, spare, t);
         for i in 0..n {
@@ -150,7 +153,7 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
         }
         let enough = ENOUGH.max(8.0 * L::Float::EPSILON);
         let mut rho = inner(shadow, r);
-        let mut left = inner(r, r).value_in(0).sqrt() / size;
+        let mut left = norm(r);
         for _ in 0..self.most {
             // Also where it is no number.
             if left <= enough || !left.is_finite() {
@@ -159,10 +162,17 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
             self.condition(p, y);
             self.times(y, spare, v);
             let alpha = rho / plain_number(inner(shadow, v));
+            if !alpha.value_in(0).is_finite() {
+                break;
+            }
             for i in 0..n {
                 v[i] = plain(v[i]);
                 x[i] = x[i] + y[i] * alpha;
                 r[i] = r[i] - v[i] * alpha;
+            }
+            left = norm(r);
+            if left <= enough {
+                break;
             }
             self.condition(r, y);
             self.times(y, spare, t);
@@ -170,6 +180,9 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
                 *t = plain(*t);
             }
             let omega = inner(t, r) / inner(t, t);
+            if !omega.value_in(0).is_finite() {
+                break;
+            }
             for i in 0..n {
                 x[i] = x[i] + y[i] * omega;
                 r[i] = r[i] - t[i] * omega;
@@ -180,11 +193,20 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
             for i in 0..n {
                 p[i] = r[i] + (p[i] - v[i] * omega) * beta;
             }
-            left = inner(r, r).value_in(0).sqrt() / size;
+            left = norm(r);
+        }
+        for x in &mut *x {
+            *x = *x * L::from_f64(size);
         }
         // A breakdown is no solution.
         if left.is_finite() { left } else { f64::INFINITY }
     }
+}
+
+/// |v|
+#[inline(always)]
+fn norm<L: Lane>(v: &[Vec3<L>]) -> f64 {
+    inner(v, v).value_in(0).sqrt()
 }
 
 #[inline(always)]

@@ -117,7 +117,7 @@ fn sliding<L: Lane>(p: Vec3<L>, w: Vec3<L>, (mu, s, rho): (L, L, L), q: [L; 2], 
     let length = L::select(moves, length, one);
     let u = [L::select(moves, q[0] / length, zero), L::select(moves, q[1] / length, zero)];
     let limit = mu * s;
-    let k = limit / length;
+    let k = L::select(moves, limit / length, zero);
     let t = [k * (one - u[0] * u[0]), -(k * (u[0] * u[1])), k * (one - u[1] * u[1])];
     let v = [mu * u[0], mu * u[1]];
     Law {

@@ -31,7 +31,7 @@ fn in_circle<R: Real>(p: Vec3<R>, mu: R) -> Vec3<R> {
     if limit <= 0.0 {
         scale = 0.0;
     }
-    if limit < size {
+    if 0.0 < size && limit < size {
         scale = limit / size;
     }
     vec3(p.x, p.y * scale, p.z * scale)

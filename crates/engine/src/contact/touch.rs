@@ -36,6 +36,9 @@ pub(crate) struct Touch {
     sight: Sight,
 }
 
+/// As many contacts of a pair of shapes as leave room for no more, with some of them.
+const CROWD: usize = 4;
+
 /// How many numbers a feature is kept as.
 const FEATURE: usize = 4;
 
@@ -392,7 +395,15 @@ impl Touch {
             let margin = margin.value_in(lane);
             let mut one = self.one(near, kept, lane);
             let mut features = [Feature::default(); MOST];
-            let detected = one.detect(near.pair, margin, (&cornered, seen, lane), &mut features);
+            let mut detected = one.detect(near.pair, margin, (&cornered, seen, lane), &mut features);
+            // Where there may be more than there is room for, those that are near already go first.
+            if detected >= CROWD && margin > self.model.margin {
+                let mut nearest = [Feature::default(); MOST];
+                let found = one.detect(near.pair, self.model.margin, (&cornered, seen, lane), &mut nearest);
+                if found > 0 {
+                    (features, detected) = (nearest, found);
+                }
+            }
             let mut count = 0;
             for &feature in &features[..detected] {
                 cornered.gather(world, (near.pair, feature, lane), &mut one);

@@ -193,7 +193,7 @@ impl Builder {
 
     /// Adds an operation written by hand.
     pub fn operation(&mut self, operation: impl Operation) {
-        self.push(Box::new(ByHand(operation)));
+        self.push(Box::new(ByHand::new(operation)));
     }
 
     /// A buffer that an operation written by hand writes.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::buffer::{AnyBuffer, Memory};
 use super::layout::Layout;
 use super::operation::{Count, Scalar, Stage, StageInfo};
-use super::plan::{Context, Pass};
+use super::plan::{Context, Pass, Ports};
 use super::pool::Part;
 use crate::patterns::port::{PortInfo, Reach, load_side_by_side, plus, store_side_by_side};
 use crate::scalar::Real;
@@ -82,8 +82,8 @@ pub struct World<'a, L: Lane> {
     values: *mut L::Element,
     bars: *mut L::Element,
     layouts: &'a [(Layout, usize)],
-    /// Of every buffer of the program: which of these it is.
-    at: &'a [u32],
+    /// Which of these a buffer of the program is.
+    at: &'a Ports,
     /// How many numbers the values of each of these buffers have; none for memory.
     numbers: &'a [usize],
     world: usize,
@@ -173,9 +173,9 @@ impl<T: Value, L: Lane> View<'_, T, L> {
 impl<'a, L: Lane> World<'a, L> {
     #[inline(always)]
     fn view<B: AnyBuffer>(&self, array: *mut L::Element, buffer: B) -> View<'a, B::Item, L> {
-        assert!(buffer.id() < self.at.len(), "a buffer of another program");
-        let k = self.at[buffer.id()] as usize;
-        assert!(k < self.layouts.len(), "an operation uses only buffers of its `reads` and `writes`");
+        let Some(k) = self.at.find(buffer.id()) else {
+            panic!("an operation uses only buffers of its `reads` and `writes`")
+        };
         assert!(self.numbers[k] == B::Item::LEN, "a buffer of another program");
         let (mut layout, len) = self.layouts[k];
         layout.offset += self.world;
@@ -295,7 +295,19 @@ pub(crate) unsafe fn write<T: Value, S: Real>(
 }
 
 /// A hand-written operation among the others: one thread runs it, in a batch with lanes over worlds.
-pub(crate) struct ByHand<O>(pub O);
+///
+/// What it says of its memory is asked once: what is made room for is what is used.
+pub(crate) struct ByHand<O> {
+    operation: O,
+    scratch: usize,
+    alone: bool,
+}
+
+impl<O: Operation> ByHand<O> {
+    pub fn new(operation: O) -> Self {
+        ByHand { scratch: operation.scratch(), alone: operation.alone() || !O::LANES, operation }
+    }
+}
 
 impl<O: Operation> Stage for ByHand<O> {
     fn info(&self) -> StageInfo {
@@ -306,14 +318,14 @@ impl<O: Operation> Stage for ByHand<O> {
             numbers: b.numbers,
             arity: 1,
         };
-        let memory = self.0.memory().map(|memory| BufferUse { id: memory.id, numbers: 1 });
+        let memory = self.operation.memory().map(|memory| BufferUse { id: memory.id, numbers: 1 });
         StageInfo {
-            name: self.0.name(),
+            name: self.operation.name(),
             kernel: "",
             arguments: &[],
             count: Count::Fixed(1),
-            inputs: self.0.reads().into_iter().map(port).collect(),
-            outputs: self.0.writes().into_iter().chain(memory).map(port).collect(),
+            inputs: self.operation.reads().into_iter().map(port).collect(),
+            outputs: self.operation.writes().into_iter().chain(memory).map(port).collect(),
         }
     }
 
@@ -325,8 +337,8 @@ impl<O: Operation> Stage for ByHand<O> {
             clear_bars(context);
         }
         match pass {
-            Pass::Forward => HandDriver::<S, O, false> { operation: &self.0, context }.dispatch(),
-            Pass::Pullback => HandDriver::<S, O, true> { operation: &self.0, context }.dispatch(),
+            Pass::Forward => HandDriver::<S, O, false> { by_hand: self, context }.dispatch(),
+            Pass::Pullback => HandDriver::<S, O, true> { by_hand: self, context }.dispatch(),
         }
     }
 
@@ -335,11 +347,11 @@ impl<O: Operation> Stage for ByHand<O> {
     }
 
     fn own_scratch(&self, lanes: usize) -> usize {
-        self.0.scratch() * if self.0.alone() { 1 } else { lanes }
+        self.scratch * if self.alone { 1 } else { lanes }
     }
 
     fn own_bytes(&self, lanes: usize) -> usize {
-        self.0.own_bytes(if self.0.alone() { 1 } else { lanes })
+        self.operation.own_bytes(if self.alone { 1 } else { lanes })
     }
 }
 
@@ -363,7 +375,7 @@ fn clear_bars<S: Scalar>(context: &Context<'_, S>) {
 
 /// One pass: a compiler takes longer for one long function than for two short ones.
 struct HandDriver<'a, S, O, const PULLBACK: bool> {
-    operation: &'a O,
+    by_hand: &'a ByHand<O>,
     context: &'a Context<'a, S>,
 }
 
@@ -371,7 +383,7 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> HandDriver<'_, S, O, PULLBAC
     fn dispatch(self) {
         let machine = &self.context.machine;
         if O::LANES {
-            let one = self.context.worlds == 0 || self.operation.alone();
+            let one = self.context.worlds == 0 || self.by_hand.alone;
             let width = if one { Width::One } else { machine.width };
             S::dispatch(self, machine.isa, width);
         } else {
@@ -386,13 +398,13 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
-        let (operation, context) = (self.operation, self.context);
+        let (operation, context) = (&self.by_hand.operation, self.context);
         let memory = operation.memory().map(|memory| memory.id);
         let mut world = 0;
         while world < context.worlds.max(1) {
             // SAFETY: scratch memory for as many numbers in every lane, which one thread uses; any bits are numbers.
             let scratch =
-                unsafe { std::slice::from_raw_parts_mut(context.scratch.cast::<L>(), operation.scratch()) };
+                unsafe { std::slice::from_raw_parts_mut(context.scratch.cast::<L>(), self.by_hand.scratch) };
             let memory: &mut [L] = match memory {
                 None => &mut [],
                 // SAFETY: one operation at a time uses it, and its numbers for these worlds lie together, for all
@@ -404,7 +416,7 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
                 },
             };
             let (values, bars, layouts) = (context.values, context.bars, context.plan.by_hand.as_slice());
-            let (numbers, at) = (context.plan.numbers.as_slice(), context.plan.at.as_slice());
+            let (numbers, at) = (context.plan.numbers.as_slice(), &context.plan.at);
             let mut lanes = World { values, bars, layouts, at, numbers, world, scratch, memory };
             if PULLBACK {
                 operation.pullback(&mut lanes);
@@ -419,6 +431,7 @@ impl<S: Scalar, O: Operation, const PULLBACK: bool> Driver<S> for HandDriver<'_,
 /// Where a memory starts in the arena, and how many numbers it has for a world.
 #[inline(always)]
 fn place<S>(context: &Context<'_, S>, id: usize) -> (usize, usize) {
-    let (layout, len) = context.plan.by_hand[context.plan.at[id] as usize];
+    let Some(k) = context.plan.at.find(id) else { panic!("a memory is among what an operation writes") };
+    let (layout, len) = context.plan.by_hand[k];
     (layout.offset, len)
 }

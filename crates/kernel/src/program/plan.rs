@@ -115,8 +115,53 @@ pub struct PassPlan {
     /// have.
     pub by_hand: Vec<(Layout, usize)>,
     pub numbers: Vec<usize>,
-    /// Of every buffer of the program: which of these it is.
-    pub at: Vec<u32>,
+    /// Which of these a buffer of the program is.
+    pub at: Ports,
+}
+
+/// Buffers that an operation uses, to be found by their numbers in the program.
+#[derive(Clone, Debug, Default)]
+pub struct Ports {
+    ids: Vec<u32>,
+    /// By the last bits of a number, as many as tell the buffers apart.
+    places: Vec<u32>,
+}
+
+impl Ports {
+    /// Buffers may be there twice: then it is the first.
+    pub fn new(ids: Vec<u32>) -> Ports {
+        let mut places = Vec::new();
+        let mut size = ids.len().next_power_of_two();
+        while !Self::spread(&ids, size, &mut places) {
+            size *= 2;
+        }
+        places.shrink_to_fit();
+        Ports { ids, places }
+    }
+
+    /// Do so many places tell the buffers apart?
+    fn spread(ids: &[u32], size: usize, places: &mut Vec<u32>) -> bool {
+        places.clear();
+        places.resize(size, u32::MAX);
+        ids.iter().enumerate().all(|(k, &id)| {
+            let place = &mut places[id as usize & (size - 1)];
+            if *place == u32::MAX {
+                *place = k as u32;
+            }
+            ids[*place as usize] == id
+        })
+    }
+
+    /// Which one it is.
+    #[inline(always)]
+    pub fn find(&self, id: usize) -> Option<usize> {
+        let k = *self.places.get(id & self.places.len().wrapping_sub(1))? as usize;
+        if k < self.ids.len() && self.ids[k] as usize == id { Some(k) } else { None }
+    }
+
+    fn bytes(&self) -> usize {
+        held(&self.ids) + held(&self.places)
+    }
 }
 
 impl PassPlan {
@@ -130,7 +175,7 @@ impl PassPlan {
             + held(&self.tails)
             + held(&self.by_hand)
             + held(&self.numbers)
-            + held(&self.at)
+            + self.at.bytes()
     }
 }
 

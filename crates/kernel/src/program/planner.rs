@@ -5,7 +5,7 @@ use super::flow::ends_in_bar;
 use super::layout::{Layout, padded};
 use super::operation::{Count, StageInfo};
 use super::plan::{
-    ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Scatter, TableRef, Target, Total, VertexSum,
+    ACCUMULATORS, CHUNK, Connection, Pass, PassPlan, Ports, Scatter, TableRef, Target, Total, VertexSum,
 };
 use super::table::Partition;
 use super::{Inner, StageRole};
@@ -127,11 +127,7 @@ fn plan(
             Role::Input | Role::Parameter | Role::Constant | Role::Computed => p.numbers,
         };
         plan.numbers = ports.iter().map(numbers).collect();
-        plan.at = vec![u32::MAX; layouts.len()];
-        // The first of two that are one buffer.
-        for (k, port) in ports.iter().enumerate().rev() {
-            plan.at[port.buffer] = k as u32;
-        }
+        plan.at = Ports::new(ports.iter().map(|port| port.buffer as u32).collect());
     }
     if pass == Pass::Pullback && !inner.live[k] {
         plan.phases = 0;

@@ -68,6 +68,10 @@ fn complementarity(it: &Complementarity) -> Checked {
     }
     Number::positive("tolerance", "").check("contact.tolerance", it.tolerance)?;
     part("contact.stabilisation", "stabilisation", it.stabilisation)?;
+    if it.stabilisation == 0.0 {
+        let what = "the stabilisation is 0, with which nothing comes nearer than the margin";
+        return Err(Invalid::new("contact.stabilisation", what, "write a number above 0, up to 1"));
+    }
     Number::not_negative("regularisation", "").check("contact.regularisation", it.regularisation)?;
     Number::not_negative("margin", "m").check("contact.margin", it.margin)
 }

@@ -75,6 +75,10 @@ impl Zero {
             return Some("nothing that it belongs to touches");
         }
         match self.name.rsplit('.').next().unwrap_or_default() {
+            "mu" | "kd" | "kf" | "ke" if value == 0.0 => Some(
+                "it is 0, where its mean with another surface has no finite slope, and what rests has no friction: start from a \
+                 little more",
+            ),
             "mu" if self.sliding == 0.0 => Some("what touches sticks: friction is nowhere at its limit"),
             "restitution" if value == 0.0 => {
                 Some("it is 0, and at 0 nothing bounces: start from a little more")

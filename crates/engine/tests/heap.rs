@@ -228,18 +228,18 @@ fn a_heap_comes_to_rest_and_does_not_sink() {
         scene.shapes.push(wall);
     }
     let step = step(&scene, None);
-    let state = after(&step, step.model().state().values(), 800).expect("a run");
+    let state = after(&step, step.model().state().values(), 1600).expect("a run");
     let (positions, velocities) = state.split_at(step.model().positions());
     // Of boxes, then of balls: velocities of all, then angular ones. A ball may spin about an upright axis for ever.
     let linear: Vec<f64> = velocities.chunks_exact(6 * 150).flat_map(|group| group[..450].to_vec()).collect();
-    // A ball may still roll into a hole: less than a thousandth of the energy that they fell with is left.
+    // A ball may still roll into a hole: of the energy that they fell with, almost nothing is left.
     let kinetic: f64 = linear.iter().map(|v| 0.5 * v * v).sum();
     let height = |state: &[f64]| -> f64 {
         let groups = state[..step.model().positions()].chunks_exact(7 * 150);
         groups.flat_map(|group| group[..450].iter().skip(2).step_by(3)).sum()
     };
     let fallen = -scene.world.gravity[2] * (height(step.model().state().values()) - height(&state));
-    assert!(fallen > 100.0 && kinetic < 1e-3 * fallen, "{kinetic} of {fallen} J/kg");
+    assert!(fallen > 100.0 && kinetic < 1e-4 * fallen, "{kinetic} of {fallen} J/kg");
     let slow = linear.iter().filter(|v| v.abs() < 0.01).count();
     assert!(slow > linear.len() * 9 / 10, "{slow} of {}", linear.len());
     // Of boxes, then of balls: the middles of all, then their orientations.

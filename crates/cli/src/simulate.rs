@@ -48,6 +48,37 @@ pub struct Recorded {
     pub control_len: usize,
     /// What all contacts come to in each step, and how deep they are at the end, if anything can touch.
     pub contacts: Vec<Touching>,
+    /// Steps whose contacts are not solved.
+    pub unsolved: Unsolved,
+}
+
+/// Steps in which impulses of contacts break their law.
+#[derive(Default)]
+pub struct Unsolved {
+    pub count: usize,
+    /// The first of them.
+    pub first: usize,
+    /// The largest residual of any.
+    pub largest: f64,
+}
+
+impl Unsolved {
+    fn add(&mut self, step: usize, residual: f64) {
+        self.first = if self.count == 0 { step } else { self.first };
+        self.count += 1;
+        self.largest = if residual.is_nan() { residual } else { self.largest.max(residual) };
+    }
+
+    /// A sentence for whoever believes the motion.
+    pub fn warning(&self, steps: usize) -> Option<String> {
+        let Unsolved { count, first, largest } = self;
+        (*count > 0).then(|| {
+            format!(
+                "contact is not solved in {count} of {steps} steps, first in step {first}: impulses are up to {largest:.1e} of \
+                 themselves from their law, and gradients are refused there; raise `regularisation` or `iterations` in `[contact]`"
+            )
+        })
+    }
 }
 
 impl Recorded {
@@ -82,6 +113,9 @@ impl Recorded {
             };
             watch.run(self.times[t], self.state(t), control, &self.params)?;
             contacts.push(watch.touching(0));
+            if let Some(residual) = watch.unsolved()?.filter(|_| t + 1 < self.len()) {
+                self.unsolved.add(t, residual);
+            }
         }
         self.contacts = contacts;
         Ok(())
@@ -109,6 +143,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     page::write_simulated(&folder, &mut problem, &recorded)?;
     let steps = recorded.len() - 1;
     say!("{name}: {steps} steps in {seconds:.3} s ({:.2} us a step)", 1e6 * seconds / steps as f64);
+    if let Some(warning) = recorded.unsolved.warning(steps) {
+        eprintln!("warning: {warning}");
+    }
     say!("report: {}", folder.path().join(page::FILE).display());
     Ok(ExitCode::SUCCESS)
 }
@@ -133,6 +170,7 @@ pub fn record_at(problem: &mut Problem, z: &[f64]) -> Result<Recorded, pullback_
         state_len: model.state_layout().len(),
         control_len: model.control_layout().len(),
         contacts: Vec::new(),
+        unsolved: Unsolved::default(),
     };
     problem.watch(z, |moment| {
         recorded.times.push(moment.time);

@@ -266,3 +266,22 @@ fn contacts_are_written_and_checked() {
     assert_eq!(times, 2, "each method has a time of its own: {said}");
     assert!(said.contains("ball.mass = 1.019"), "{said}");
 }
+
+/// Whoever looks at a motion hears that its contacts are not solved.
+#[test]
+fn unsolved_steps_are_told() {
+    let folder = empty("outputs-unsolved");
+    let text = "[simulation]\ndt = 0.01\nsteps = 5\n[ground]\n[contact]\nsolver = \"gauss-seidel\"\niterations = 1\n\
+                [[bodies]]\nname = \"box\"\nposition = [0, 0, 0.1]\nvelocity = [1, 0, 0]\nshape = { box = [0.1, 0.1, 0.1] }\n\
+                mass = 1\n";
+    fs::write(folder.join("box.toml"), text).expect("it can be written");
+    let output = run(&folder, &["simulate", "box.toml"]);
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("warning: contact is not solved in 5 of 5 steps, first in step 0"), "{said}");
+    let page = fs::read_to_string(folder.join("runs/box-simulated/report.html")).expect("a page");
+    assert!(page.contains("contact is not solved in 5 of 5 steps"));
+    fs::write(folder.join("box.toml"), text.replace("iterations = 1\n", "iterations = 1000\n"))
+        .expect("it can be written");
+    done(&folder, &["simulate", "box.toml", "--replace"]);
+}

@@ -30,6 +30,7 @@ mod pushed;
 mod rows;
 mod shapes;
 mod soft;
+mod softened;
 mod solids;
 mod solver;
 mod springs;

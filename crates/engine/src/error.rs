@@ -68,7 +68,7 @@ pub enum Error {
     /// Impulses of contacts that have not been found well enough to be differentiated.
     #[error(
         "step {step}{}: the impulses of contacts have a residual of {residual:.1e}, and their derivative is right below {largest:.1e}; \
-         allow more `iterations` of contact, or differentiate its sweeps", in_world(.world)
+         raise the `regularisation` of contact, allow more `iterations`, or differentiate its sweeps", in_world(.world)
     )]
     ContactNotSolved {
         /// In which step.

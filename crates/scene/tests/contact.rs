@@ -450,7 +450,7 @@ fn every_field_is_checked() {
     assert_eq!(scene.check(), Ok(()), "springs and dampers are forces like others");
 }
 
-/// kf dt (1/m + r²/I) = 3.5 kf dt/m of a ball, whose I is 2/5 m r²; kd dt/m; ke dt²/m.
+/// n kf dt (1/m + r²/I) = 3.5 kf dt/m of a ball, whose I is 2/5 m r²; n kd dt/m; n ke dt²/m.
 #[test]
 fn penalties_that_are_too_stiff_are_doubtful() {
     let warned = |more: &str, mass: f64, head: &str| {
@@ -463,15 +463,50 @@ fn penalties_that_are_too_stiff_are_doubtful() {
     };
     let said = warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001");
     assert!(said.contains("contact.model: a body of 0.05 kg is too light for kf = 100 N·s/m"), "{said}");
-    assert!(said.contains("kf dt (1/m + r²/I) is 7.00") && said.contains("`kf` below 14.286"), "{said}");
+    assert!(
+        said.contains("n kf dt (1/m + r²/I) is 7.00 on n = 1 of") && said.contains("`kf` below 14.286"),
+        "{said}"
+    );
     let said = warned("ke = 10\nkd = 150\nkf = 1", 0.1, "dt = 0.001");
-    assert!(said.contains("kd = 150 N·s/m: kd dt/m is 1.50") && said.contains("`kd` below 100"), "{said}");
+    assert!(said.contains("kd = 150 N·s/m: n kd dt/m is 1.50") && said.contains("`kd` below 100"), "{said}");
     let said = warned("ke = 1e5\nkd = 1\nkf = 1", 0.2, "dt = 0.002");
-    assert!(said.contains("ke = 100000 N/m: ke dt²/m is 2.00"), "{said}");
+    assert!(said.contains("ke = 100000 N/m: n ke dt²/m is 2.00"), "{said}");
+    // A box lies on four corners.
+    let cube = BALL.replace("sphere = 0.1", "box = [0.1, 0.1, 0.1]");
+    let text = format!(
+        "[simulation]\nsteps = 2\ndt = 0.001\n[ground]\n[contact]\nmodel = \"penalty\"\nke = 10\nkd = 500\nkf = 1\n{cube}"
+    );
+    let scene = Scene::parse(&text, "stiff.toml").unwrap_or_else(|error| panic!("{error}"));
+    let said = scene.warnings[0].to_string();
+    assert!(said.contains("n kd dt/m is 2.00 on n = 4") && said.contains("`kd` below 250"), "{said}");
     // Within their range, in parts of a step, or with implicit steps there is nothing to say.
     assert_eq!(warned("ke = 10\nkd = 1\nkf = 14", 0.05, "dt = 0.001"), "");
     assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nsubsteps = 8"), "");
     assert_eq!(warned("ke = 10\nkd = 1\nkf = 100", 0.05, "dt = 0.001\nintegrator = \"backward-euler\""), "");
+}
+
+/// Bodies do not stand on ground that they do not touch.
+#[test]
+fn bodies_that_fall_through_the_ground_are_doubtful() {
+    let said =
+        |text: &str| parse(text).warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
+    let through = said(&format!("[ground]\n{BALL}"));
+    assert!(
+        through.contains("ground: bodies pass through the ground") && through.contains("[contact]"),
+        "{through}"
+    );
+    let through = said(&format!("{plane}{BALL}"));
+    assert!(through.contains("shapes[0]: bodies pass through the shapes of the world"), "{through}");
+    for nothing in [
+        format!("[contact]\n[ground]\n{BALL}"),
+        format!("[ground]\n{}", BALL.replace("mass", "collides = false\nmass")),
+        format!("{plane}collides = false\n{BALL}"),
+        format!("[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}"),
+        BALL.to_owned(),
+    ] {
+        assert_eq!(said(&nothing), "", "{nothing}");
+    }
 }
 
 #[test]

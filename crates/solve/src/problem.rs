@@ -368,8 +368,8 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
             return Error::Rollout(Box::new(source.error("simulation.integrator", error.to_string(), fix)));
         }
         EngineError::ContactNotSolved { .. } => {
-            let fix = "write a larger number of `iterations`; or differentiate the sweeps as far as they get, with \
-                       `solver = \"gauss-seidel\"` and `gradient = \"reverse\"`";
+            let fix = "write a larger `regularisation`, ten times as much say, or more `iterations`; or differentiate \
+                       the sweeps as far as they get, with `solver = \"gauss-seidel\"` and `gradient = \"reverse\"`";
             return Error::Rollout(Box::new(source.error("contact", error.to_string(), fix)));
         }
         EngineError::TooManyContacts { .. } => {

@@ -35,7 +35,7 @@ pub fn show(
     let losses = &problem.description().losses;
     let seen = Seen::new(problem, recorded)?;
     let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
-    let targets = targets(scene, losses);
+    let targets = targets(scene, losses, &seen);
     playback(s, scene, &targets, &seen);
     measured(s, problem, before, recorded);
     let views = views(&seen);
@@ -119,14 +119,16 @@ fn measured(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recor
     }
 }
 
-fn targets(scene: &Scene, losses: &[LossTerm]) -> Vec<(String, [f64; 3])> {
+fn targets(scene: &Scene, losses: &[LossTerm], seen: &Seen) -> Vec<(String, [f64; 3])> {
+    // Along axes that do not count, a target is where what should get there ends.
+    let place = |name: String, target: &[f64; 3], axes: &[bool; 3]| {
+        let last = seen.end_of(&name).unwrap_or(*target);
+        let place = std::array::from_fn(|axis| if axes[axis] { target[axis] } else { last[axis] });
+        Some((format!("target of {name}"), place))
+    };
     let target = |term: &LossTerm| match &term.kind {
-        LossKind::Position { of, target, .. } => {
-            Some((format!("target of {}", scene.particle_name(*of)), *target))
-        }
-        LossKind::PartPosition { of, target, .. } => {
-            Some((format!("target of {}", scene.part_name(*of)), *target))
-        }
+        LossKind::Position { of, target, axes } => place(scene.particle_name(*of), target, axes),
+        LossKind::PartPosition { of, target, axes } => place(scene.part_name(*of), target, axes),
         LossKind::Velocity { .. }
         | LossKind::PartVelocity { .. }
         | LossKind::Joint { .. }
@@ -282,6 +284,9 @@ fn contacts(s: &mut Section, recorded: &Recorded) {
     let steps = recorded.len() - 1;
     if recorded.contacts.iter().take(steps).all(|it| it.count == 0.0) {
         return;
+    }
+    if let Some(warning) = recorded.unsolved.warning(steps) {
+        s.text(&format!("Take care: {warning}."));
     }
     let shown: Vec<usize> = recorded.shown().filter(|t| *t < steps).collect();
     let times: Vec<f64> = shown.iter().map(|t| recorded.times[*t]).collect();

@@ -16,7 +16,7 @@ use super::solver::{Problem, Problems, Solver, Work};
 const STEPS: usize = 20;
 
 /// How often a step is halved.
-const HALVINGS: usize = 6;
+const HALVINGS: usize = 20;
 
 /// The part of what its length promises by which a step has to make Σ |F|² smaller.
 const LEAST: f64 = 1e-4;
@@ -34,7 +34,7 @@ impl Solver {
         let (n, tolerance) = (p.len(), self.tolerance::<L>());
         let (one, half, least) = (L::from_f64(1.0), L::from_f64(0.5), L::from_f64(LEAST));
         for _ in 0..STEPS {
-            let residual = self.laws(problems, p, work) / problems.scale(p);
+            let residual = self.laws(problems, p, None, work) / problems.scale(p);
             done = done | residual.le(tolerance);
             if done.all() {
                 return;

@@ -140,6 +140,7 @@ fn solver(law: &Complementarity) -> Solver {
         newton: law.solver == ContactSolver::Newton,
         reverse: law.gradient == ContactGradient::Reverse,
         sweeps: law.fixed_iterations.unwrap_or(law.iterations),
+        weight: 1.0,
         tolerance: if law.fixed_iterations.is_some() { 0.0 } else { law.tolerance },
     }
 }

@@ -1,8 +1,9 @@
 //! Solving for the impulses of all contacts: F(p, A p + b) = 0.
 //!
 //! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
-//! the residual that is asked for, it goes on in shorter steps (`damped.rs`); where these do not lead there either, projected
-//! Gauss-Seidel goes on from the best impulses, and Newton's method ends.
+//! the residual that is asked for, it goes on in shorter steps (`damped.rs`), then by way of softer contacts (`softened.rs`), then
+//! with another weight between impulses and velocities; where none of these leads there, projected Gauss-Seidel goes on from the
+//! best impulses, and Newton's method ends.
 
 use std::ops::Range;
 
@@ -30,10 +31,32 @@ pub(crate) struct Solver {
     pub reverse: bool,
     /// The largest residual, relative to the impulses.
     pub tolerance: f64,
+    /// By how much velocities weigh more beside impulses than ρ says; the solution is the same.
+    pub weight: f64,
 }
 
 /// The most steps of Newton's method at once.
 const STEPS: usize = 12;
+
+/// What is tried where Newton's method has not come to a solution, before it goes on from there.
+#[derive(Clone, Copy, Debug)]
+enum Detour {
+    /// Shorter steps.
+    Shorter,
+    /// By way of softer contacts.
+    Softer,
+    /// Shorter steps with velocities that weigh more: where contacts share a load that little but their compliance tells apart, ρ
+    /// hides how they move.
+    Heavier,
+    /// Shorter steps from no impulses, with velocities that weigh somewhat more.
+    Anew,
+}
+
+/// The weight of velocities for [`Detour::Heavier`].
+const HEAVY: f64 = 1e3;
+
+/// The same for [`Detour::Anew`].
+const ANEW: f64 = 10.0;
 
 /// The least number of iterations that linear equations may take.
 const LEAST: usize = 200;
@@ -176,24 +199,32 @@ impl Solver {
         let tolerance = self.tolerance::<L>();
         // A step of Newton's method for many contacts takes as long as dozens of sweeps, which come first.
         let many = const { L::WIDTH == 1 } && problems.islands.is_sparse();
-        let (mut made, mut damped) = (0, many || !self.newton);
+        let (first, later): (&[Detour], &[Detour]) = match (self.newton, many) {
+            (false, _) => (&[], &[]),
+            (true, true) => (&[], &[Detour::Shorter]),
+            (true, false) => (
+                &[Detour::Shorter, Detour::Softer, Detour::Heavier, Detour::Anew],
+                &[Detour::Shorter, Detour::Heavier],
+            ),
+        };
+        let (mut made, mut detours) = (0, first);
         let mut residual = L::from_f64(f64::INFINITY);
         loop {
             residual = if self.newton && !many {
                 self.newton(problems, p, residual, work)
             } else {
-                self.laws(problems, p, work) / problems.scale(p)
+                self.laws(problems, p, None, work) / problems.scale(p)
             };
             let done = residual.le(tolerance);
-            if done.all() || (damped && made >= self.sweeps) {
+            if done.all() || (detours.is_empty() && made >= self.sweeps) {
                 break;
             }
-            if !damped {
-                self.damped(problems, p, done, work);
-                damped = true;
+            if let Some((detour, rest)) = detours.split_first() {
+                self.take(*detour, problems, p, done, work);
+                detours = rest;
                 continue;
             }
-            damped = !self.newton;
+            detours = later;
             let at_once = if many && self.newton { made.max(MANY_AT_ONCE) } else { AT_ONCE };
             for _ in 0..at_once.min(self.sweeps - made) {
                 record.before(p, done);
@@ -201,15 +232,43 @@ impl Solver {
                 made += 1;
             }
         }
+        if many && self.newton {
+            residual = self.polish(problems, p, residual, work);
+        }
         if const { has_tangent::<L>() } && !self.reverse {
             // One more step, in which the tangents of impulses become those of the solution: they lag one step behind.
-            self.laws(problems, p, work);
+            self.laws(problems, p, None, work);
             residual = residual.max(L::from_f64(self.step(problems, work)));
             for i in 0..p.len() {
                 p[i] = p[i] - work.step[i];
             }
         }
         residual
+    }
+
+    /// Takes a detour, in lanes that are not `done`.
+    #[inline(always)]
+    fn take<L: Lane>(
+        &self,
+        detour: Detour,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        done: L::Mask,
+        work: &mut Work<'_, L>,
+    ) {
+        let weight = match detour {
+            Detour::Shorter => 1.0,
+            Detour::Heavier => HEAVY,
+            Detour::Softer => return self.softened(problems, p, done, work),
+            Detour::Anew => {
+                let zero = L::from_f64(0.0);
+                for p in &mut *p {
+                    *p = choose::<L>(done, *p, vec3(zero, zero, zero));
+                }
+                ANEW
+            }
+        };
+        Solver { weight, ..*self }.damped(problems, p, done, work);
     }
 
     /// What the numbers can tell apart, at best.
@@ -225,22 +284,35 @@ impl Solver {
     /// The law of one contact.
     #[inline(always)]
     pub fn law<L: Lane>(&self, problem: &Problem<'_, L, impl Pattern>, i: usize, p: &[Vec3<L>]) -> Law<L> {
-        let w = problem.velocity(i, p);
-        if problem.is_joint(i) {
-            return held::law(p[i], w, problem.mu[i], problem.rho[i]);
-        }
-        self.cone.law(p[i], w, problem.mu[i], problem.rho[i])
+        self.law_at(problem, i, p, problem.velocity(i, p))
     }
 
-    /// Sets F and its derivatives; returns the largest number of F.
+    /// The same, with this velocity.
+    #[inline(always)]
+    fn law_at<L: Lane>(
+        &self,
+        problem: &Problem<'_, L, impl Pattern>,
+        i: usize,
+        p: &[Vec3<L>],
+        w: Vec3<L>,
+    ) -> Law<L> {
+        let rho = problem.rho[i] * L::from_f64(self.weight);
+        if problem.is_joint(i) {
+            return held::law(p[i], w, problem.mu[i], rho);
+        }
+        self.cone.law(p[i], w, problem.mu[i], rho)
+    }
+
+    /// Sets F and its derivatives; returns the largest number of F. Contacts may be softer than they are (`softened.rs`).
     #[inline(always)]
     pub(super) fn laws<L: Lane>(
         &self,
         problems: &Problems<'_, L>,
         p: &[Vec3<L>],
+        softness: Option<L>,
         work: &mut Work<'_, L>,
     ) -> L {
-        L::apart(Laws { solver: self, problems, p, work })
+        L::apart(Laws { solver: self, problems, p, softness, work })
     }
 
     /// The same of an island, which has these contacts.
@@ -250,12 +322,22 @@ impl Solver {
         problem: &Problem<'_, L, impl Pattern>,
         contacts: Range<usize>,
         p: &[Vec3<L>],
+        softness: Option<L>,
         work: &mut Work<'_, L>,
     ) -> L {
         let mut most = L::from_f64(0.0);
         let p = &p[contacts.clone()];
         for (i, c) in contacts.enumerate() {
-            let law = self.law(problem, i, p);
+            let (mut w, mut soft) = (problem.velocity(i, p), L::from_f64(0.0));
+            if let Some(softness) = softness {
+                let there = soft.lt(problem.rho[i]);
+                soft = L::select(there, softness / problem.rho[i], soft);
+                w = w + p[i] * soft;
+            }
+            let mut law = self.law_at(problem, i, p, w);
+            if softness.is_some() {
+                law.by_p = law.by_p + law.by_w * soft;
+            }
             most = most.max(largest(law.residual));
             (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
         }
@@ -285,6 +367,34 @@ impl Solver {
         L::apart(Linear { solver: self, problems, island: i, work, transposed })
     }
 
+    /// One more step where sweeps or shorter steps have come to the tolerance and no further, if it helps: derivatives are
+    /// those of exact impulses.
+    #[inline(always)]
+    fn polish<L: Lane>(
+        &self,
+        problems: &Problems<'_, L>,
+        p: &mut [Vec3<L>],
+        residual: L,
+        work: &mut Work<'_, L>,
+    ) -> L {
+        let n = p.len();
+        if !residual.le(self.tolerance::<L>()).any() {
+            return residual;
+        }
+        work.best[..n].copy_from_slice(p);
+        self.laws(problems, p, None, work);
+        self.step(problems, work);
+        for i in 0..n {
+            p[i] = p[i] - work.step[i];
+        }
+        let after = self.laws(problems, p, None, work) / problems.scale(p);
+        let helps = after.lt(residual);
+        for i in 0..n {
+            p[i] = choose::<L>(helps, p[i], work.best[i]);
+        }
+        L::select(helps, after, residual)
+    }
+
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
     /// together are told apart by their compliance alone. Keeps the best impulses; those whose residual has come to the tolerance
     /// already are left as they are.
@@ -302,7 +412,7 @@ impl Solver {
         let mut least = L::select(done, residual, L::from_f64(f64::INFINITY));
         work.best[..n].copy_from_slice(p);
         for _ in 0..STEPS {
-            let residual = self.laws(problems, p, work) / problems.scale(p);
+            let residual = self.laws(problems, p, None, work) / problems.scale(p);
             // A lane that has come to its end goes nowhere else.
             let better = residual.lt(least) & !done;
             for i in 0..n {
@@ -330,6 +440,7 @@ struct Laws<'a, 'p, 'w, L: Lane> {
     solver: &'a Solver,
     problems: &'a Problems<'p, L>,
     p: &'a [Vec3<L>],
+    softness: Option<L>,
     work: &'a mut Work<'w, L>,
 }
 
@@ -338,13 +449,13 @@ impl<L: Lane> Apart for Laws<'_, '_, '_, L> {
 
     #[inline(always)]
     fn run(self) -> L {
-        let Laws { solver, problems, p, work } = self;
+        let Laws { solver, problems, p, softness, work } = self;
         let (islands, mut most) = (problems.islands, L::from_f64(0.0));
         for i in 0..islands.count() {
             if islands.is_dense(i) {
-                most = most.max(solver.laws_of(&problems.dense(i), islands.island(i), p, work));
+                most = most.max(solver.laws_of(&problems.dense(i), islands.island(i), p, softness, work));
             } else if const { L::WIDTH == 1 } {
-                most = most.max(solver.laws_of(&problems.sparse(i), islands.island(i), p, work));
+                most = most.max(solver.laws_of(&problems.sparse(i), islands.island(i), p, softness, work));
             }
         }
         most

@@ -211,6 +211,13 @@ impl ContactWatch {
         }
     }
 
+    /// How far impulses are from their law, relative to themselves, where that is so far that they have no derivative.
+    pub fn unsolved(&self) -> Result<Option<f64>, Error> {
+        let residual = self.residual()?;
+        let far = residual.is_nan() || residual == NO_ROOM || residual > self.largest_residual;
+        Ok(far.then_some(residual))
+    }
+
     /// How far impulses are from their law.
     fn residual(&self) -> Result<f64, Error> {
         let mut found = [0.0];
@@ -222,10 +229,10 @@ impl ContactWatch {
 
     /// Forces have a derivative where the law of contact holds.
     fn check_residual(&self) -> Result<(), Error> {
-        let (residual, largest) = (self.residual()?, self.largest_residual);
-        match residual.is_nan() || residual > largest || residual == NO_ROOM {
-            true => Err(Error::ContactNotSolved { step: self.step, world: None, residual, largest }),
-            false => Ok(()),
+        let (step, largest) = (self.step, self.largest_residual);
+        match self.unsolved()? {
+            Some(residual) => Err(Error::ContactNotSolved { step, world: None, residual, largest }),
+            None => Ok(()),
         }
     }
 

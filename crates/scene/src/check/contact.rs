@@ -168,8 +168,28 @@ fn ground(ground: &Ground, scene: &Scene) -> Checked {
     material("ground.material", ground.material, scene)
 }
 
+/// What is allowed, and probably not meant.
+pub(crate) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
+    [nothing_touches(scene), falls_through(scene), too_stiff(scene)].into_iter().flatten()
+}
+
+/// Bodies with shapes fall through the ground if the scene has no model of contact.
+fn falls_through(scene: &Scene) -> Option<Invalid> {
+    let (path, what) = match (&scene.ground, scene.shapes.iter().position(|shape| shape.collides)) {
+        (Some(_), _) => ("ground".to_owned(), "the ground"),
+        (None, Some(i)) => (format!("shapes[{i}]"), "the shapes of the world"),
+        (None, None) => return None,
+    };
+    let on_body = |robot: &Robot| robot.shapes.iter().any(|shape| shape.collides && shape.body.is_some());
+    if scene.contact.is_some() || !scene.robots.iter().any(on_body) {
+        return None;
+    }
+    let what = format!("bodies pass through {what}: the scene has no model of contact");
+    Some(Invalid::new(path, what, "add `[contact]`"))
+}
+
 /// A model of contact that nothing needs is probably not all that was to be written.
-pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
+fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     let contact = scene.contact?;
     if can_touch(scene, &contact) || holds_joints(scene, &contact) {
         return None;
@@ -178,10 +198,10 @@ pub(crate) fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     Some(Invalid::new("contact", "there is nothing that could touch", fix))
 }
 
-/// Springs and dampers that are too much for a loose body in one step: explicit steps overshoot, and may blow up. Where one
-/// point touches, a step changes the normal velocity by kd dt/m of itself, the sliding one by kf dt (1/m + r²/I), and the depth by
-/// ke dt²/m. Above 1 they change their sign in every step.
-pub(crate) fn too_stiff(scene: &Scene) -> Option<Invalid> {
+/// Springs and dampers that are too much for a loose body in one step: explicit steps overshoot, and may blow up. Where n
+/// points touch, a step changes the normal velocity by n kd dt/m of itself, the sliding one by n kf dt (1/m + r²/I), and the depth
+/// by n ke dt²/m. Above 1 they change their sign in every step.
+fn too_stiff(scene: &Scene) -> Option<Invalid> {
     let contact = scene.contact?;
     let ContactModel::Penalty(_) = contact.model else { return None };
     if scene.simulation.integrator.is_implicit() {
@@ -196,10 +216,10 @@ pub(crate) fn too_stiff(scene: &Scene) -> Option<Invalid> {
             .flat_map(|(inertial, shape)| stiffness(scene, inertial, shape, dt))
     });
     let worst = worst.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-    let Stiff { key, value, unit, formula, ratio, mass } = worst;
+    let Stiff { key, value, unit, formula, ratio, mass, points } = worst;
     let what = format!(
-        "a body of {mass} kg is too light for {key} = {value} {unit}: {formula} is {ratio:.2}, and above 1 contact chatters or \
-         blows up"
+        "a body of {mass} kg is too light for {key} = {value} {unit}: {formula} is {ratio:.2} on n = {points} of its points, and \
+         above 1 contact chatters or blows up"
     );
     let most = value / ratio;
     let fix = format!("take `{key}` below {most:.3}, a smaller `dt`, or more `substeps`");
@@ -214,6 +234,7 @@ struct Stiff {
     formula: &'static str,
     ratio: f64,
     mass: f64,
+    points: f64,
 }
 
 /// The numbers with which a shape of a loose body touches the ground, or its like where there is none.
@@ -222,16 +243,33 @@ fn stiffness(scene: &Scene, inertial: &Inertial, shape: &Shape, dt: f64) -> [Sti
         Some(ground) => scene.touch_with_ground(shape, ground),
         None => scene.touch_between(shape, shape),
     };
-    let (mass, arm) = (inertial.mass, least_arm(&shape.geometry));
+    let (mass, arm, points) = (inertial.mass, least_arm(&shape.geometry), bearing_points(&shape.geometry));
     let inertia = inertial.inertia[..3].iter().copied().fold(0.0, f64::max);
     let sliding = 1.0 / mass + if inertia > 0.0 { arm * arm / inertia } else { 0.0 };
-    let of =
-        |key, value, unit, formula, per: f64| Stiff { key, value, unit, formula, ratio: value * per, mass };
+    let of = |key, value, unit, formula, per: f64| Stiff {
+        key,
+        value,
+        unit,
+        formula,
+        ratio: value * per,
+        mass,
+        points,
+    };
     [
-        of("kf", touch.kf, "N·s/m", "kf dt (1/m + r²/I)", dt * sliding),
-        of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass),
-        of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
+        of("kf", touch.kf, "N·s/m", "n kf dt (1/m + r²/I)", points * dt * sliding),
+        of("kd", touch.kd, "N·s/m", "n kd dt/m", points * dt / mass),
+        of("ke", touch.ke, "N/m", "n ke dt²/m", points * dt * dt / mass),
     ]
+}
+
+/// How many points of a shape bear it where it lies on flat ground; of a mesh, at least.
+fn bearing_points(geometry: &Geometry) -> f64 {
+    match geometry {
+        Geometry::Sphere { .. } | Geometry::Ellipsoid { .. } => 1.0,
+        Geometry::Capsule { .. } => 2.0,
+        Geometry::Cylinder { .. } | Geometry::Plane | Geometry::Mesh(_) | Geometry::Heights(_) => 3.0,
+        Geometry::Box { .. } => 4.0,
+    }
 }
 
 /// How far from its middle a shape touches at least [m].

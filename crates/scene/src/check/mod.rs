@@ -6,7 +6,7 @@ mod problem;
 mod robot;
 mod scene;
 
-pub(crate) use contact::{nothing_touches, too_stiff};
+pub(crate) use contact::doubts;
 pub(crate) use number::{Number, not_finite};
 pub(crate) use problem::{complete, losses, optimiser, variables};
 pub(crate) use robot::robot;

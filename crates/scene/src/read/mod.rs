@@ -148,10 +148,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         warnings,
         particles,
     };
-    let doubt = check::nothing_touches(&scene).map(|invalid| source.attach(invalid));
-    scene.warnings.extend(doubt);
-    let doubt = check::too_stiff(&scene).map(|invalid| source.attach(invalid));
-    scene.warnings.extend(doubt);
+    let doubts = check::doubts(&scene).map(|invalid| source.attach(invalid));
+    scene.warnings.extend(doubts);
     Ok(scene)
 }
 

@@ -44,9 +44,17 @@ pub(super) fn reasons(
     result?;
     let values = problem.point(z).params;
     // What particles touch is not watched.
-    let all_is_seen = problem.description().scene.particles.is_empty();
+    let scene = &problem.description().scene;
+    let (all_is_seen, pairs) = (scene.particles.is_empty(), !scene.material_pairs.is_empty());
     let reason = |zero: Zero| {
-        let why = if all_is_seen || zero.touching > 0.0 { zero.why(values[zero.param]) } else { None };
+        let why = match zero.touching > 0.0 {
+            true => zero.why(values[zero.param]),
+            false if !all_is_seen => None,
+            false if pairs => {
+                Some("nothing that reads it touches; pairs of materials have numbers of their own")
+            }
+            false => Some("nothing that it belongs to touches"),
+        };
         why.map(|why| (zero.name, why.to_owned()))
     };
     Ok(zeros.into_iter().filter_map(reason).collect())
@@ -69,11 +77,8 @@ fn zeros(problem: &Problem, audit: &[Audit]) -> Vec<Zero> {
 }
 
 impl Zero {
-    /// The reason, if contacts tell.
+    /// The reason, where contacts read it.
     fn why(&self, value: f64) -> Option<&'static str> {
-        if self.touching == 0.0 {
-            return Some("nothing that it belongs to touches");
-        }
         match self.name.rsplit('.').next().unwrap_or_default() {
             "mu" | "kd" | "kf" | "ke" if value == 0.0 => Some(
                 "it is 0, where its mean with another surface has no finite slope, and what rests has no friction: start from a \

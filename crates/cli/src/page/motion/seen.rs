@@ -103,6 +103,12 @@ impl Seen {
         self.points.iter().map(move |points| points[point].map(f64::from))
     }
 
+    /// Where a point of this name is at last [m].
+    pub fn end_of(&self, name: &str) -> Option<[f64; 3]> {
+        let point = self.names.iter().position(|it| it == name)?;
+        Some(self.points.last()?[point].map(f64::from))
+    }
+
     /// Does anything move?
     pub fn moves(&self) -> bool {
         self.pathed.iter().any(|&point| self.points.iter().any(|p| p[point] != self.points[0][point]))

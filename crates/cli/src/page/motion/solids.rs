@@ -9,6 +9,9 @@ use super::seen::Seen;
 /// The colour of shapes whose files give none.
 const GREY: [f64; 4] = [0.5, 0.5, 0.5, 1.0];
 
+/// What is drawn of a plane that is not level: half sides [m].
+const SLAB: [f32; 3] = [2.0, 2.0, 1e-3];
+
 /// The shapes of the world and of all robots, on the bodies of [`Seen`]. Where a robot has shapes that are only seen, those that touch
 /// are left out.
 pub fn all(scene: &Scene) -> Vec<Solid> {
@@ -69,7 +72,8 @@ fn mesh_of(triangles: &Triangles) -> Solid {
 fn solid(shape: &Shape) -> Option<Solid> {
     let (position, turn) = (shape.placement.position, shape.placement.orientation);
     let solid = match &shape.geometry {
-        Geometry::Plane => return None,
+        Geometry::Plane if is_level(shape) => return None,
+        Geometry::Plane => Solid::cuboid(SLAB),
         Geometry::Sphere { radius } => Solid::ellipsoid([*radius as f32; 3]),
         Geometry::Capsule { radius, half_length } => Solid::capsule(*radius as f32, *half_length as f32),
         Geometry::Cylinder { radius, half_length } => Solid::cylinder(*radius as f32, *half_length as f32),
@@ -100,10 +104,12 @@ pub fn bones(scene: &Scene, seen: &Seen) -> Vec<[usize; 2]> {
 
 /// The height of a plane that is fixed to the world and level [m].
 pub fn floor(scene: &Scene) -> Option<f64> {
-    let level = |shape: &&Shape| {
-        let up = orientation::rotate(shape.placement.orientation, [0.0, 0.0, 1.0]);
-        shape.body.is_none() && shape.geometry == Geometry::Plane && up[2] > 0.999
-    };
-    let shapes = scene.robots.iter().flat_map(|robot| &robot.shapes);
+    let level = |shape: &&Shape| shape.body.is_none() && shape.geometry == Geometry::Plane && is_level(shape);
+    let shapes = scene.shapes.iter().chain(scene.robots.iter().flat_map(|robot| &robot.shapes));
     shapes.filter(level).map(|shape| shape.placement.position[2]).reduce(f64::max)
+}
+
+/// Is its z axis up, as that of the playback's own ground is?
+fn is_level(shape: &Shape) -> bool {
+    orientation::rotate(shape.placement.orientation, [0.0, 0.0, 1.0])[2] > 0.999
 }

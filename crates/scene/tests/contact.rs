@@ -491,7 +491,8 @@ fn bodies_that_fall_through_the_ground_are_doubtful() {
     let said =
         |text: &str| parse(text).warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
-    let through = said(&format!("[ground]\n{BALL}"));
+    let stiff = "[ground]\nke = 1\nkd = 1\nkf = 1\nmu = 1\n";
+    let through = said(&format!("{stiff}{BALL}"));
     assert!(
         through.contains("ground: bodies pass through the ground") && through.contains("[contact]"),
         "{through}"
@@ -500,9 +501,9 @@ fn bodies_that_fall_through_the_ground_are_doubtful() {
     assert!(through.contains("shapes[0]: bodies pass through the shapes of the world"), "{through}");
     for nothing in [
         format!("[contact]\n[ground]\n{BALL}"),
-        format!("[ground]\n{}", BALL.replace("mass", "collides = false\nmass")),
+        format!("{stiff}{}", BALL.replace("mass", "collides = false\nmass")),
         format!("{plane}collides = false\n{BALL}"),
-        format!("[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}"),
+        format!("{stiff}{DUST}"),
         BALL.to_owned(),
     ] {
         assert_eq!(said(&nothing), "", "{nothing}");

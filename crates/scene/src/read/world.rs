@@ -112,13 +112,20 @@ pub(super) fn ground(node: &Node<'_>, around: &Surroundings<'_>) -> Result<Groun
     let material = material_of(&table, around.materials)?;
     let surface = material.map(|at| around.materials[at].surface).unwrap_or_default();
     let usual = usual(around);
+    let missing = |key| match (around.contact, around.particles) {
+        (None, false) => {
+            let what = "there is no model of contact: bodies would pass through the ground";
+            Err(node.invalid(what, "add a section `[contact]`"))
+        }
+        (Some(_), _) | (_, true) => table.need(key)?.number(),
+    };
     let number = |key, of_material: Option<f64>, usual: Option<f64>| match (table.get(key), of_material) {
         (Some(_), Some(_)) => {
             let what = format!("the material of the ground has `{key}` too");
             Err(table.invalid(key, what, "keep one of the two"))
         }
         (Some(node), None) => node.number(),
-        (None, of_material) => of_material.or(usual).map_or_else(|| table.need(key)?.number(), Ok),
+        (None, of_material) => of_material.or(usual).map_or_else(|| missing(key), Ok),
     };
     Ok(Ground {
         height: table.optional("height", |it| it.number())?.unwrap_or(0.0),

@@ -3,6 +3,7 @@
 //! A command is a file with a `COMMAND`, and a line in [`COMMANDS`].
 
 mod bench;
+mod binaries;
 mod doc_paths;
 mod expand;
 mod process;

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check of the repository, cheapest first.
 
 use crate::workspace::Workspace;
-use crate::{Command, doc_paths, process, robots, venv};
+use crate::{Command, binaries, doc_paths, process, robots, venv};
 use anyhow::{Result, bail};
 use std::process::Command as Process;
 use std::time::Instant;
@@ -141,7 +141,7 @@ fn test(workspace: &Workspace) -> Result<()> {
     let mut command = cargo_with_nvrtc(workspace)?;
     robots::ready(workspace)?.name_to(&mut command);
     // Not `--all-targets`: that compiles the engine once more, as a test that has no tests.
-    process::run(command.args(["test", "--workspace", "--tests"]))
+    binaries::run(command.args(["test", "--workspace", "--tests"]))
 }
 
 fn doctest(workspace: &Workspace) -> Result<()> {

@@ -66,7 +66,7 @@ impl Unsolved {
     fn add(&mut self, step: usize, residual: f64) {
         self.first = if self.count == 0 { step } else { self.first };
         self.count += 1;
-        self.largest = if residual.is_nan() { residual } else { self.largest.max(residual) };
+        self.largest = if self.largest > residual || self.largest.is_nan() { self.largest } else { residual };
     }
 
     /// A sentence for whoever believes the motion.

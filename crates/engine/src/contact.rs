@@ -6,6 +6,7 @@ mod bodies;
 mod contacts;
 mod corners;
 mod damped;
+mod detours;
 mod dynamics;
 mod equations;
 mod finder;

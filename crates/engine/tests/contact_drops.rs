@@ -14,7 +14,7 @@ const DROPS: usize = 20;
 
 const STEPS: usize = 150;
 
-/// All numbers of the last state.
+/// The sum of all numbers of the last state.
 struct Sum;
 
 impl Loss for Sum {
@@ -91,4 +91,31 @@ fn every_step_of_a_drop_is_solved() {
     let all = drops * SHAPES.len() * GROUNDS.len();
     println!("{} of {all} are refused", refused.len());
     assert!(1000 * refused.len() <= all, "{} of {all}: {refused:#?}", refused.len());
+}
+
+/// Worlds of a batch, in which each has a way of its own to its solution, have the same bits as alone.
+#[test]
+fn drops_of_a_batch_are_as_each_alone() {
+    const WORLDS: usize = 11;
+    for shape in SHAPES {
+        let first = Scene::parse(&scene(shape, GROUNDS[1], 0), "drop.toml").expect("a scene");
+        let step = Step::of(&first).expect("a step");
+        let params = step.model().params();
+        let mut states = Vec::new();
+        for drop in 0..WORLDS {
+            let scene = Scene::parse(&scene(shape, GROUNDS[1], drop), "drop.toml").expect("a scene");
+            states.extend_from_slice(Step::of(&scene).expect("a step").model().state().values());
+        }
+        let options = Options { worlds: WORLDS, ..Options::new(STEPS) };
+        let mut together = Rollout::<f64>::new(&step, options).expect("a rollout");
+        let (n, all) = (states.len() / WORLDS, params.values().repeat(WORLDS));
+        let start = Start { states: &states, controls: &[], params: &all };
+        let batch = together.gradient(&start, &Sum).expect("a gradient");
+        let mut alone = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+        for (world, states) in states.chunks_exact(n).enumerate() {
+            let start = Start { states, controls: &[], params: params.values() };
+            let one = alone.gradient(&start, &Sum).expect("a gradient");
+            assert_eq!(one.states, batch.states[world * n..(world + 1) * n], "{shape}, world {world}");
+        }
+    }
 }

@@ -161,7 +161,7 @@ impl Default for Complementarity {
 }
 
 impl Default for Penalty {
-    /// For bodies of about 1 kg and time steps of up to 0.01 s, which such springs and dampers are stable with.
+    /// For bodies of about 1 kg and time steps of 1 ms.
     fn default() -> Self {
         Self { ke: 1e4, kd: 100.0, kf: 100.0 }
     }

@@ -282,11 +282,11 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
 /// How hard things touch, and how deep they are in each other.
 fn contacts(s: &mut Section, recorded: &Recorded) {
     let steps = recorded.len() - 1;
-    if recorded.contacts.iter().take(steps).all(|it| it.count == 0.0) {
-        return;
-    }
     if let Some(warning) = recorded.unsolved.warning(steps) {
         s.text(&format!("Take care: {warning}."));
+    }
+    if recorded.contacts.iter().take(steps).all(|it| it.count == 0.0) {
+        return;
     }
     let shown: Vec<usize> = recorded.shown().filter(|t| *t < steps).collect();
     let times: Vec<f64> = shown.iter().map(|t| recorded.times[*t]).collect();

@@ -1,7 +1,7 @@
 //! Newton's method in shorter steps, where its whole steps go round in circles: contacts that take turns in sticking and
 //! sliding.
 //!
-//! A step is halved until Σ |F|² becomes smaller. Where no length helps, the shortest is taken all the same if steps are cheap,
+//! A step is halved until Σ |F|² becomes smaller. Where no length helps, a short one is taken all the same if steps are cheap,
 //! which leads out of corners. Of many contacts a step takes as long as dozens of sweeps, and those lead out for less: it ends.
 
 use pullback_kernel::prelude::*;
@@ -17,6 +17,9 @@ const STEPS: usize = 20;
 
 /// How often a step is halved.
 const HALVINGS: usize = 20;
+
+/// The length of a step where none helps.
+const SHORT: f64 = 1.0 / 64.0;
 
 /// The part of what its length promises by which a step has to make Σ |F|² smaller.
 const LEAST: f64 = 1e-4;
@@ -34,7 +37,9 @@ impl Solver {
         let (n, tolerance) = (p.len(), self.tolerance::<L>());
         let (one, half, least) = (L::from_f64(1.0), L::from_f64(0.5), L::from_f64(LEAST));
         for _ in 0..STEPS {
-            let residual = self.laws(problems, p, None, work) / problems.scale(p);
+            // Velocities that weigh more weigh more in it.
+            let scale = problems.scale(p) * L::from_f64(self.weight);
+            let residual = self.laws(problems, p, None, work) / scale;
             done = done | residual.le(tolerance);
             if done.all() {
                 return;
@@ -45,19 +50,24 @@ impl Solver {
             }
             self.step(problems, work);
             work.best[..n].copy_from_slice(p);
-            let (mut helps, mut is_number, mut length) = (done, done, one);
+            let (mut helps, mut length) = (done, one);
             for _ in 0..HALVINGS + 1 {
                 for i in 0..n {
                     p[i] = choose::<L>(helps, p[i], work.best[i] - work.step[i] * length);
                 }
-                let squares = self.squares(problems, p);
-                helps = helps | squares.lt(before * (one - least * length));
-                is_number = done | squares.lt(L::from_f64(f64::INFINITY));
+                helps = helps | self.squares(problems, p).lt(before * (one - least * length));
                 if helps.all() {
                     break;
                 }
                 length = length * half;
             }
+            if helps.all() {
+                continue;
+            }
+            for i in 0..n {
+                p[i] = choose::<L>(helps, p[i], work.best[i] - work.step[i] * L::from_f64(SHORT));
+            }
+            let is_number = helps | self.squares(problems, p).lt(L::from_f64(f64::INFINITY));
             // Equations without a solution lead nowhere.
             let goes = if problems.islands.is_sparse() { helps } else { is_number };
             if !goes.all() {

@@ -49,7 +49,7 @@ pub(crate) struct Equations<'a, L: Lane> {
 impl<'a, L: Lane> Equations<'a, L> {
     pub fn numbers(room: &Room) -> usize {
         let matrices = 2 * room.blocks + 2 * room.contacts;
-        let vectors = 2 * room.contacts + VECTORS * iterated(room);
+        let vectors = 3 * room.contacts + VECTORS * iterated(room);
         matrices * Mat3::<f64>::LEN + 2 * room.contacts + vectors * Vec3::<f64>::LEN
     }
 
@@ -66,6 +66,7 @@ impl<'a, L: Lane> Equations<'a, L> {
                 by_w: carve::<Mat3, L>(scratch, capacity),
                 step: carve::<Vec3, L>(scratch, capacity),
                 best: carve::<Vec3, L>(scratch, capacity),
+                kept: carve::<Vec3, L>(scratch, capacity),
                 krylov: Krylov { vectors: [(); VECTORS].map(|()| carve::<Vec3, L>(scratch, iterated(room))) },
             },
         }

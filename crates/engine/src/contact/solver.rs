@@ -1,9 +1,8 @@
 //! Solving for the impulses of all contacts: F(p, A p + b) = 0.
 //!
 //! A semismooth Newton's method takes one or two steps where few contacts begin or cease to slide. Where it has not come to
-//! the residual that is asked for, it goes on in shorter steps (`damped.rs`), then by way of softer contacts (`softened.rs`), then
-//! with another weight between impulses and velocities; where none of these leads there, projected Gauss-Seidel goes on from the
-//! best impulses, and Newton's method ends.
+//! the residual that is asked for, it takes detours (`detours.rs`); where none of these leads there, projected Gauss-Seidel goes on
+//! from the best impulses, and Newton's method ends.
 
 use std::ops::Range;
 
@@ -12,6 +11,7 @@ use pullback_kernel::program::{Apart, Lane};
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
+use super::detours::{Detour, Kept};
 use super::held;
 use super::islands::Islands;
 use super::krylov::{Krylov, System};
@@ -37,26 +37,6 @@ pub(crate) struct Solver {
 
 /// The most steps of Newton's method at once.
 const STEPS: usize = 12;
-
-/// What is tried where Newton's method has not come to a solution, before it goes on from there.
-#[derive(Clone, Copy, Debug)]
-enum Detour {
-    /// Shorter steps.
-    Shorter,
-    /// By way of softer contacts.
-    Softer,
-    /// Shorter steps with velocities that weigh more: where contacts share a load that little but their compliance tells apart, ρ
-    /// hides how they move.
-    Heavier,
-    /// Shorter steps from no impulses, with velocities that weigh somewhat more.
-    Anew,
-}
-
-/// The weight of velocities for [`Detour::Heavier`].
-const HEAVY: f64 = 1e3;
-
-/// The same for [`Detour::Anew`].
-const ANEW: f64 = 10.0;
 
 /// The least number of iterations that linear equations may take.
 const LEAST: usize = 200;
@@ -101,6 +81,8 @@ pub(crate) struct Work<'a, L: Lane> {
     pub by_w: &'a mut [Mat3<L>],
     pub step: &'a mut [Vec3<L>],
     pub best: &'a mut [Vec3<L>],
+    /// The best of all that was tried (`detours.rs`).
+    pub kept: &'a mut [Vec3<L>],
     /// Of sparse islands.
     pub krylov: Krylov<'a, L>,
 }
@@ -180,6 +162,13 @@ pub(crate) const fn has_tangent<L: Lane>() -> bool {
     size_of::<L::Element>() > size_of::<L::Float>()
 }
 
+/// Zero, if all of it are finite numbers; else no number, which the largest of several may hide.
+#[inline(always)]
+fn nothing<L: Lane>(v: Vec3<L>) -> L {
+    let sum = v.x + v.y + v.z;
+    sum - sum
+}
+
 #[inline(always)]
 fn largest<L: Lane>(v: Vec3<L>) -> L {
     v.x.abs().max(v.y.abs()).max(v.z.abs())
@@ -197,17 +186,9 @@ impl Solver {
         record: &mut impl Record<L>,
     ) -> L {
         let tolerance = self.tolerance::<L>();
-        // A step of Newton's method for many contacts takes as long as dozens of sweeps, which come first.
         let many = const { L::WIDTH == 1 } && problems.islands.is_sparse();
-        let (first, later): (&[Detour], &[Detour]) = match (self.newton, many) {
-            (false, _) => (&[], &[]),
-            (true, true) => (&[], &[Detour::Shorter]),
-            (true, false) => (
-                &[Detour::Shorter, Detour::Softer, Detour::Heavier, Detour::Anew],
-                &[Detour::Shorter, Detour::Heavier],
-            ),
-        };
-        let (mut made, mut detours) = (0, first);
+        let (first, later) = if self.newton { Detour::all(many) } else { (&[][..], &[][..]) };
+        let (mut made, mut detours, mut kept) = (0, first, Kept::nothing());
         let mut residual = L::from_f64(f64::INFINITY);
         loop {
             residual = if self.newton && !many {
@@ -216,8 +197,17 @@ impl Solver {
                 self.laws(problems, p, None, work) / problems.scale(p)
             };
             let done = residual.le(tolerance);
-            if done.all() || (detours.is_empty() && made >= self.sweeps) {
+            if done.all() {
                 break;
+            }
+            if self.newton {
+                kept.keep(p, residual, work);
+            }
+            if detours.is_empty() {
+                residual = kept.restore(p, residual, work);
+                if made >= self.sweeps {
+                    break;
+                }
             }
             if let Some((detour, rest)) = detours.split_first() {
                 self.take(*detour, problems, p, done, work);
@@ -244,31 +234,6 @@ impl Solver {
             }
         }
         residual
-    }
-
-    /// Takes a detour, in lanes that are not `done`.
-    #[inline(always)]
-    fn take<L: Lane>(
-        &self,
-        detour: Detour,
-        problems: &Problems<'_, L>,
-        p: &mut [Vec3<L>],
-        done: L::Mask,
-        work: &mut Work<'_, L>,
-    ) {
-        let weight = match detour {
-            Detour::Shorter => 1.0,
-            Detour::Heavier => HEAVY,
-            Detour::Softer => return self.softened(problems, p, done, work),
-            Detour::Anew => {
-                let zero = L::from_f64(0.0);
-                for p in &mut *p {
-                    *p = choose::<L>(done, *p, vec3(zero, zero, zero));
-                }
-                ANEW
-            }
-        };
-        Solver { weight, ..*self }.damped(problems, p, done, work);
     }
 
     /// What the numbers can tell apart, at best.
@@ -338,7 +303,7 @@ impl Solver {
             if softness.is_some() {
                 law.by_p = law.by_p + law.by_w * soft;
             }
-            most = most.max(largest(law.residual));
+            most = most.max(largest(law.residual)) + nothing(law.residual);
             (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
         }
         most
@@ -365,34 +330,6 @@ impl Solver {
         transposed: bool,
     ) -> f64 {
         L::apart(Linear { solver: self, problems, island: i, work, transposed })
-    }
-
-    /// One more step where sweeps or shorter steps have come to the tolerance and no further, if it helps: derivatives are
-    /// those of exact impulses.
-    #[inline(always)]
-    fn polish<L: Lane>(
-        &self,
-        problems: &Problems<'_, L>,
-        p: &mut [Vec3<L>],
-        residual: L,
-        work: &mut Work<'_, L>,
-    ) -> L {
-        let n = p.len();
-        if !residual.le(self.tolerance::<L>()).any() {
-            return residual;
-        }
-        work.best[..n].copy_from_slice(p);
-        self.laws(problems, p, None, work);
-        self.step(problems, work);
-        for i in 0..n {
-            p[i] = p[i] - work.step[i];
-        }
-        let after = self.laws(problems, p, None, work) / problems.scale(p);
-        let helps = after.lt(residual);
-        for i in 0..n {
-            p[i] = choose::<L>(helps, p[i], work.best[i]);
-        }
-        L::select(helps, after, residual)
     }
 
     /// Steps of Newton's method while they help, lane by lane; also below the tolerance, because contacts that bear one load
@@ -453,9 +390,11 @@ impl<L: Lane> Apart for Laws<'_, '_, '_, L> {
         let (islands, mut most) = (problems.islands, L::from_f64(0.0));
         for i in 0..islands.count() {
             if islands.is_dense(i) {
-                most = most.max(solver.laws_of(&problems.dense(i), islands.island(i), p, softness, work));
+                let found = solver.laws_of(&problems.dense(i), islands.island(i), p, softness, work);
+                most = most.max(found) + (found - found);
             } else if const { L::WIDTH == 1 } {
-                most = most.max(solver.laws_of(&problems.sparse(i), islands.island(i), p, softness, work));
+                let found = solver.laws_of(&problems.sparse(i), islands.island(i), p, softness, work);
+                most = most.max(found) + (found - found);
             }
         }
         most

@@ -6,7 +6,7 @@
 
 use pullback_kernel::prelude::*;
 
-use super::axes::normals;
+use super::axes::{arcs_cross, normals};
 use super::body::{Body, cross, dot, length, normalize};
 use super::convex::{ALIGNED, crossing};
 use super::found::Found;
@@ -306,16 +306,28 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
             if s <= 1e-8 * dot(e, e) * dot(f, f)
                 || !inside(dot(cross(d, f), c) / s)
                 || !inside(dot(cross(d, e), c) / s)
-                || !rests(e, normals(self.p, i), f, m)
             {
                 continue;
             }
             // From p down to the ground.
             let normal = if dot(c, m[0] + m[1]) > 0.0 { -normalize(c) } else { normalize(c) };
-            if dot(normal, d) > -self.depth {
+            if dot(normal, d) > -self.depth && rests(e, normals(self.p, i), f, m, normal) {
                 crossing(self.p, self.q, i as u32, edge, normal, found);
             }
         }
+    }
+
+    /// The area of the triangles at a corner of the ground, as a vector: four times that, twice that at its rim.
+    fn around(&self, corner: u32) -> Vec3 {
+        let topology = self.q.topology;
+        let mut sum = Vec3::default();
+        for &spoke in topology.spokes(corner as usize) {
+            for face in topology.edges[spoke as usize].faces.into_iter().filter(|&face| face != NONE) {
+                let y = self.q.face(face as usize);
+                sum = sum + cross(y[1] - y[0], y[2] - y[0]);
+            }
+        }
+        sum
     }
 
     /// Faces, and with a radius edges, of p on a corner of the ground that is a peak; a triangle there has the normal m.
@@ -346,7 +358,11 @@ impl<'a, const KEPT: usize> Search<'a, KEPT> {
                 dot(n, e) > SAME * length(e)
             });
             let mut sides = self.p.topology.sides_of(face).iter();
-            if lies && sides.all(|side| outside(v, self.p.at(side.start), self.p.at(side.end), n) <= ON) {
+            // In a pit, a face that looks up lies under all that is around.
+            if lies
+                && sides.all(|side| outside(v, self.p.at(side.start), self.p.at(side.end), n) <= ON)
+                && dot(n, self.around(corner)) < 0.0
+            {
                 best = Some((face, h));
             }
         }
@@ -369,15 +385,14 @@ fn outside(x: Vec3, s: Vec3, t: Vec3, n: Vec3) -> f64 {
     dot(w, x - s) / length(w)
 }
 
-/// As [`super::axes::arcs_cross`] of an edge e of p and a ridge f. But an edge rests also where the ridge is in one of its
-/// faces, or nearly: then the face lies on the ridge, and both its ends carry it.
-fn rests(e: Vec3, n: Option<[Vec3; 2]>, f: Vec3, m: [Vec3; 2]) -> bool {
-    let (m0, m1) = (dot(m[0], e), dot(m[1], e));
-    let across = m0 * m1 < 0.0;
-    let Some(n) = n else { return across };
-    let (n0, n1) = (-dot(n[0], f), -dot(n[1], f));
-    let nearly = n0.abs().min(n1.abs()) < ALIGNED * length(f);
-    across && (n0 * n1 < 0.0 || nearly) && m0 * (n1 - n0) > 0.0
+/// As [`super::axes::arcs_cross`] of an edge e of p and a ridge f, which have a normal in common. But an edge rests also where that
+/// is the normal of one of its faces, or nearly: then the face lies on the ridge, and both its ends carry it.
+fn rests(e: Vec3, n: Option<[Vec3; 2]>, f: Vec3, m: [Vec3; 2], normal: Vec3) -> bool {
+    let lies = |n: [Vec3; 2]| n.iter().any(|&n| length(n - normal) < ALIGNED);
+    match n {
+        Some(n) if lies(n) => dot(m[0], e) * dot(m[1], e) < 0.0,
+        n => arcs_cross(e, n, f, Some(m)),
+    }
 }
 
 /// The point of a triangle that is nearest to x, which is h above its plane.

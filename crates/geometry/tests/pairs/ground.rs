@@ -390,3 +390,62 @@ fn bad_surfaces_are_refused() {
     assert!(grid(&[0.0; 4], 2, [0.0, 1.0]).is_some() && grid(&[], 0, [1.0; 2]).is_some());
     assert_eq!(grid(&[0.0, 1.0, f64::NAN, 0.0], 2, [1.0; 2]), Some(SurfaceError::NotFinite(2)));
 }
+
+/// A thin disc over a pit does not touch it with its upper side.
+#[test]
+fn a_thin_disc_over_a_pit() {
+    let z = vec![0.068, 0.028, 0.011, 0.056];
+    let ground = Kind::Heights(Heights::new(&z, 2, [0.2, 0.2]).expect("a grid").into());
+    let q = Quat { w: 0.093458, x: -0.647454, y: -0.755324, z: 0.039414 };
+    let rotation = rotation_matrix(normalize_quat(q));
+    let position = Vec3 { x: 0.02768, y: -0.079571, z: 0.073564 };
+    let disc = Placed { pose: Pose { rotation, position }, sizes: vec![0.1, 0.02] };
+    let still = Placed { pose: Pose { rotation: identity(), position: Vec3::default() }, sizes: z };
+    let found = contacts(&Kind::Cylinder, &ground, &[disc, still], 0.01);
+    assert!(!found.is_empty() && least(&found) > 0.0, "{found:?}");
+}
+
+/// Thin solids that lie or lean on rough ground are no deeper than the deepest of many of their points, or of the ground's corners.
+#[test]
+fn thin_solids_are_as_deep_as_their_points() {
+    let (ground, z) = {
+        let mut random = Random::seeded(17);
+        let z: Vec<f64> = (0..GRID * GRID).map(|_| 0.1 * random.next()).collect();
+        (Kind::Heights(Heights::new(&z, GRID, [SPACING; 2]).expect("a grid").into()), z)
+    };
+    let still = Placed { pose: Pose { rotation: identity(), position: Vec3::default() }, sizes: z.clone() };
+    let height = |x: Vec3| {
+        let ground = corners(&ground, &still);
+        let over = grid_triangles(GRID).into_iter().filter_map(|face| {
+            let [a, b, c] = face.map(|i| ground[i as usize]);
+            let n = cross(b - a, c - a);
+            let inside = [[a, b], [b, c], [c, a]]
+                .iter()
+                .all(|[s, t]| (t.x - s.x) * (x.y - s.y) - (t.y - s.y) * (x.x - s.x) >= -1e-12);
+            inside.then(|| dot(n, x - a) / n.z)
+        });
+        over.fold(f64::INFINITY, f64::min)
+    };
+    let mut random = Random::seeded(19);
+    let mut touching = 0;
+    for _ in 0..150 {
+        let sizes = vec![random.within(0.1, 0.3), random.within(0.1, 0.3), random.within(0.005, 0.03)];
+        let tilt = Quat { w: 1.0, x: 0.15 * random.next(), y: 0.15 * random.next(), z: random.next() };
+        let rotation = rotation_matrix(normalize_quat(tilt));
+        let mut pose =
+            Pose { rotation, position: Vec3 { x: 0.3 * random.next(), y: 0.3 * random.next(), z: 0.3 } };
+        let points: Vec<Vec3> = (0..41 * 41)
+            .map(|i| {
+                let part = |k: usize| 0.05 * k as f64 - 1.0;
+                rotation * Vec3 { x: sizes[0] * part(i % 41), y: sizes[1] * part(i / 41), z: -sizes[2] }
+            })
+            .collect();
+        // So that its lower face touches a little.
+        let gap = points.iter().map(|p| height(*p + pose.position)).fold(f64::INFINITY, f64::min);
+        pose.position.z -= gap + 1e-3;
+        let found = contacts(&Kind::Box, &ground, &[Placed { pose, sizes }, still.clone()], 0.0);
+        touching += usize::from(!found.is_empty());
+        assert!(least(&found) > -4e-3, "{found:?}");
+    }
+    assert!(touching > 100, "{touching}");
+}

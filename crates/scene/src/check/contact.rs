@@ -175,10 +175,12 @@ pub(crate) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
 
 /// Bodies with shapes fall through the ground if the scene has no model of contact.
 fn falls_through(scene: &Scene) -> Option<Invalid> {
-    let (path, what) = match (&scene.ground, scene.shapes.iter().position(|shape| shape.collides)) {
-        (Some(_), _) => ("ground".to_owned(), "the ground"),
-        (None, Some(i)) => (format!("shapes[{i}]"), "the shapes of the world"),
-        (None, None) => return None,
+    let of_robot = scene.robots.iter().position(has_still_shape);
+    let (path, what) = match (&scene.ground, scene.shapes.iter().position(|shape| shape.collides), of_robot) {
+        (Some(_), _, _) => ("ground".to_owned(), "the ground"),
+        (None, Some(i), _) => (format!("shapes[{i}]"), "the shapes of the world"),
+        (None, None, Some(i)) => (scene.robot_section(i), "the shapes that its file fixes to the world"),
+        (None, None, None) => return None,
     };
     let on_body = |robot: &Robot| robot.shapes.iter().any(|shape| shape.collides && shape.body.is_some());
     if scene.contact.is_some() || !scene.robots.iter().any(on_body) {
@@ -293,6 +295,11 @@ fn holds_joints(scene: &Scene, contact: &Contact) -> bool {
     scene.robots.iter().flat_map(|robot| &robot.joints).any(|joint| limits(joint) || friction(joint))
 }
 
+/// Whether a robot's file fixes a shape to the world that collides.
+fn has_still_shape(robot: &Robot) -> bool {
+    robot.shapes.iter().any(|shape| shape.collides && shape.body.is_none())
+}
+
 /// Whether anything could touch by this model of contact: bodies with shapes, particles, and what these meet.
 fn can_touch(scene: &Scene, contact: &Contact) -> bool {
     let solid = |shape: &&Shape| shape.collides;
@@ -303,12 +310,11 @@ fn can_touch(scene: &Scene, contact: &Contact) -> bool {
         bodies.dedup();
         bodies.len()
     };
-    let of_world = |robot: &Robot| robot.shapes.iter().filter(solid).any(|shape| shape.body.is_none());
     let with_itself = |robot: &Robot| robot.loose || robot.self_collision.unwrap_or(contact.self_collision);
     let moving: Vec<&Robot> = scene.robots.iter().filter(|robot| bodies(robot) > 0).collect();
     let still = scene.ground.is_some()
         || scene.shapes.iter().any(|shape| shape.collides)
-        || scene.robots.iter().any(of_world);
+        || scene.robots.iter().any(has_still_shape);
     let penalty = matches!(contact.model, ContactModel::Penalty(_));
     let mut shapes = scene.shapes.iter().chain(scene.robots.iter().flat_map(|robot| &robot.shapes));
     if !scene.particles.is_empty() && shapes.any(|shape| shape.collides) {

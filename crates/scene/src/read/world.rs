@@ -114,7 +114,7 @@ pub(super) fn ground(node: &Node<'_>, around: &Surroundings<'_>) -> Result<Groun
     let usual = usual(around);
     let missing = |key| match (around.contact, around.particles) {
         (None, false) => {
-            let what = "there is no model of contact: bodies would pass through the ground";
+            let what = "there is no model of contact, without which bodies do not touch the ground";
             Err(node.invalid(what, "add a section `[contact]`"))
         }
         (Some(_), _) | (_, true) => table.need(key)?.number(),

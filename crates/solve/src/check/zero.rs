@@ -50,7 +50,7 @@ pub(super) fn reasons(
         let why = match zero.touching > 0.0 {
             true => zero.why(values[zero.param]),
             false if !all_is_seen => None,
-            false if pairs => {
+            false if pairs && zero.is_of_surface() => {
                 Some("nothing that reads it touches; pairs of materials have numbers of their own")
             }
             false => Some("nothing that it belongs to touches"),
@@ -77,6 +77,11 @@ fn zeros(problem: &Problem, audit: &[Audit]) -> Vec<Zero> {
 }
 
 impl Zero {
+    /// Is it a number that pairs of materials have too?
+    fn is_of_surface(&self) -> bool {
+        ["mu", "restitution", "ke", "kd", "kf"].contains(&self.name.rsplit('.').next().unwrap_or_default())
+    }
+
     /// The reason, where contacts read it.
     fn why(&self, value: f64) -> Option<&'static str> {
         match self.name.rsplit('.').next().unwrap_or_default() {

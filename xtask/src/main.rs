@@ -6,6 +6,7 @@ mod bench;
 mod doc_paths;
 mod expand;
 mod process;
+mod python;
 mod robots;
 #[cfg(test)]
 mod scratch;

@@ -1,7 +1,8 @@
-"""Operations as primitives of JAX: under `jit`, `grad`, `jvp`, `vmap` and `scan`, as calls of the engine inside compiled programs.
+"""Operations as primitives of JAX: calls of the engine inside compiled programs.
 
-Three primitives close the circle: the tangent of `forward` is `pushforward`, which is linear in tangents; its transpose is `pullback`,
-which is linear in cotangents; and the transpose of that is `pushforward` again.
+Three primitives close the circle: the tangent of `forward` is `pushforward`, which is linear in tangents; its transpose is
+`pullback`, which is linear in cotangents; and the transpose of that is `pushforward` again. So `jit`, `grad`, `jvp`, `vmap`
+and `scan` work in any order.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import ad as _ad
+from jax.interpreters import batching, mlir
 
 from . import _core
 from ._operation import Operation, Rollout, Shape
@@ -25,10 +27,13 @@ _FORWARD, _PULLBACK, _PUSHFORWARD = 0, 1, 2
 
 jax.ffi.register_ffi_target(_TARGET, _core.xla_handler(), platform="cpu")
 
-forward_p = Primitive("pullback_forward")
-pullback_p = Primitive("pullback_pullback")
+# What JAX has for those who extend it has no types.
+ad: Any = _ad
+_struct: Any = jax.ShapeDtypeStruct
+forward_p: Any = Primitive("pullback_forward")
+pullback_p: Any = Primitive("pullback_pullback")
 pullback_p.multiple_results = True
-pushforward_p = Primitive("pullback_pushforward")
+pushforward_p: Any = Primitive("pullback_pushforward")
 
 
 def forward(operation: Operation, x: Any, u: Any, theta: Any) -> jax.Array:
@@ -58,7 +63,7 @@ def _call(
     last = operation.last if isinstance(operation, Rollout) else False
     kind = what + (3 if rollout else 0)
     attribute = np.array([_core.xla_number(operation.core), kind, count, last, plan.shared], dtype=np.int64)
-    shapes = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in results]
+    shapes = [_struct(shape, dtype) for shape, dtype in results]
     made = jax.ffi.ffi_call(_TARGET, shapes, vmap_method="sequential")(*arguments, call=attribute)
     return list(made)
 
@@ -98,7 +103,7 @@ def _abstract_pushforward(*arguments: Any, operation: Operation) -> Any:
     return _shaped(*_out(operation, *arguments[:3]))
 
 
-def _register(primitive: Primitive, run: Any, abstract: Any) -> None:
+def _register(primitive: Any, run: Any, abstract: Any) -> None:
     primitive.def_impl(run)
     primitive.def_abstract_eval(abstract)
     lowering = mlir.lower_fun(run, multiple_results=primitive.multiple_results)
@@ -119,12 +124,7 @@ def _given(tangents: Any, like: Any) -> list[Any]:
 
 def _jvp_forward(primals: Any, tangents: Any, *, operation: Operation) -> tuple[Any, Any]:
     out = forward_p.bind(*primals, operation=operation)
-    # The result goes along, for the pullback that this may become.
-    return out, _linear(primals, out, _given(tangents, primals), operation)
-
-
-def _linear(at: Any, out: Any, dots: Any, operation: Operation) -> Any:
-    return pushforward_p.bind(*at, *dots, operation=operation)
+    return out, pushforward_p.bind(*primals, *_given(tangents, primals), operation=operation)
 
 
 def _second(*_: Any, **__: Any) -> Any:

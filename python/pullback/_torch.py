@@ -11,7 +11,7 @@ from torch.autograd import Function
 from torch.utils.checkpoint import checkpoint
 
 from ._operation import Operation, Plan, Three
-from .errors import DeviceError, DtypeError, Error
+from .errors import DeviceError, DtypeError, Error, SettingError
 from .settings import Binomial, EveryStep, Memory
 
 Dims: TypeAlias = tuple[int | None, ...]
@@ -267,38 +267,38 @@ def _lift(
 
 
 def controlled(
-    step: Callable[[Tensor, Tensor, Any, int], Tensor],
+    step: Callable[[Tensor, Tensor, int], Tensor],
     policy: Callable[[Tensor], Tensor],
     x: Tensor,
-    theta: Any,
     steps: int,
     last: bool,
     memory: Memory,
 ) -> Tensor:
     """A rollout in which a policy gives each step its control, from the state before it.
 
-    With `EveryStep` torch keeps the graph of every step. With `Binomial(s)` the rollout is s stretches, of which the first states
-    are kept; on the way back each is run again.
+    With `EveryStep` torch keeps the graph of every step. With `Binomial(s)` the rollout is s stretches, of which the first
+    states are kept; on the way back each is run again.
     """
 
     def stretch(x: Tensor, begin: int, end: int) -> list[Tensor]:
         states = []
         for index in range(begin, end):
-            x = step(x, policy(x), theta, index)
+            x = step(x, policy(x), index)
             states.append(x)
         return states
 
     if isinstance(memory, EveryStep):
         states = stretch(x, 0, steps)
     elif isinstance(memory, Binomial):
-        states, length, here = [], -(-steps // max(memory.snapshots, 1)), x
-        for begin in range(0, steps, max(length, 1)):
-            end = min(begin + length, steps)
-            made = checkpoint(stretch, here, begin, end, use_reentrant=False)
+        states, length, here = [], max(-(-steps // max(memory.snapshots, 1)), 1), x
+        for begin in range(0, steps, length):
+            made = checkpoint(stretch, here, begin, min(begin + length, steps), use_reentrant=False)
             here = made[-1]
             states.extend(made[-1:] if last else made)
     else:
-        raise Error(f"a rollout with a policy keeps EveryStep() or Binomial(snapshots), not {memory!r}")
+        raise SettingError(
+            f"a rollout with a policy keeps EveryStep() or Binomial(snapshots), not {memory!r}"
+        )
     if last:
         return states[-1] if states else x
     return torch.stack([x, *states], dim=-2)

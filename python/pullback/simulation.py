@@ -185,8 +185,10 @@ class Simulation:
         Parameters
         ----------
         x : State or array, shape (..., state)
-        u : array, shape (..., steps, control), optional
-            By default what the scene says.
+        u : array, shape (..., steps, control), or callable, optional
+            By default what the scene says. A callable, such as a network of torch, is a policy: from the state before each
+            step, shape (..., state), to its control. With `memory=Binomial(s)` such a rollout is s stretches that are run
+            again on the way back.
         theta : Params or array, shape (..., params), optional
             By default those of the scene.
         steps : int, optional
@@ -199,6 +201,8 @@ class Simulation:
         states : array like x, shape (..., steps + 1, state), or (..., state) where `last`
             From the first to the last.
         """
+        if callable(u):
+            return self._controlled(x, u, theta, self.steps if steps is None else steps, last)
         return self._run(self._rollout(u, steps, last), x, u, theta)
 
     # --- derivatives
@@ -348,6 +352,27 @@ class Simulation:
                 raise SettingError(f"steps is {steps!r}: a whole number of steps is wanted")
             found = self._rollouts[(steps, last)] = Rollout(self._core, self._sizes, steps, last)
         return found
+
+    def _controlled(self, x: Any, policy: Callable[[Any], Any], theta: Any, steps: int, last: bool) -> Any:
+        """A rollout in which a policy gives each step its control."""
+
+        def step(x: Any, u: Any, index: int) -> Any:
+            return self.step(x, u, theta, index=index)
+
+        if (_LIBRARY.get(type(x)) or _library(x)) == "torch":
+            from . import _torch
+
+            return _torch.controlled(step, policy, x, steps, last, self._settings["memory"])
+        states = [np.asarray(x) if isinstance(x, (State, list)) else x]
+        for index in range(steps):
+            states.append(step(states[-1], policy(states[-1]), index))
+        if last:
+            return states[-1]
+        if (_LIBRARY.get(type(x)) or _library(x)) == "numpy":
+            return np.stack(states, axis=-2)
+        from jax.numpy import stack
+
+        return stack(states, axis=-2)
 
     def _default_u(self, operation: Operation) -> Doubles:
         if isinstance(operation, Step):

@@ -6,27 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from near import batch, free_params, start
 from numpy.typing import NDArray
 
 import pullback
-
-Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-
-
-def start(sim: pullback.Simulation, steps: int, seed: int = 0) -> Arrays:
-    """A state, controls and params near those of the scene."""
-    random = np.random.default_rng(seed)
-    state = sim.model.state()
-    state = state.retract(0.01 * random.standard_normal(state.layout.tangent_len))
-    controls = sim.model.controls(steps) + 0.1 * random.standard_normal(
-        (steps, len(sim.model.control_layout))
-    )
-    return state.values, controls, sim.model.params().values
-
-
-def batch(sim: pullback.Simulation, steps: int, worlds: int) -> Arrays:
-    x, u, theta = zip(*(start(sim, steps, seed) for seed in range(worlds)), strict=True)
-    return np.stack(x), np.stack(u), np.stack(theta)
 
 
 def loss(states: NDArray[Any]) -> tuple[float, NDArray[Any]]:
@@ -71,15 +54,6 @@ def test_gradients_are_right(sim: pullback.Simulation) -> None:
         difference = richardson(lambda t, dots=dots: along(t, *dots))
         assert derivative != 0.0
         assert derivative == pytest.approx(difference, rel=2e-6, abs=1e-7 * (1.0 + abs(value)))
-
-
-def free_params(sim: pullback.Simulation) -> NDArray[Any]:
-    """1 for params that can be changed alone: neither numbers of a rotation nor moments of inertia."""
-    free = np.ones(len(sim.model.params_layout))
-    for quantity in sim.model.params_layout.quantities:
-        if quantity.rotation or "inertia" in quantity.name:
-            free[quantity.where] = 0.0
-    return free
 
 
 def richardson(f: Any, h: float = 1e-4) -> float:

@@ -10,6 +10,7 @@ steps and rollouts of it. Words and units are those of the documentation: SI uni
 
 from __future__ import annotations
 
+from . import losses, optimise
 from .errors import (
     DeviceError,
     DtypeError,
@@ -26,6 +27,7 @@ from .errors import (
 )
 from .model import Model
 from .names import Control, Layout, Params, Quantity, State
+from .problem import Problem, Variable
 from .settings import Binomial, Budget, Dense, EveryStep, Integrator, Memory, Reversible
 from .simulation import Simulation, load
 
@@ -45,6 +47,7 @@ __all__ = [
     "OptimiserError",
     "PanicError",
     "Params",
+    "Problem",
     "Quantity",
     "RangeError",
     "Reversible",
@@ -56,5 +59,8 @@ __all__ = [
     "State",
     "TooLargeError",
     "UnknownNameError",
+    "Variable",
     "load",
+    "losses",
+    "optimise",
 ]

@@ -3,6 +3,7 @@
 use pullback_engine::Error as EngineError;
 use pullback_engine::names::NameError;
 use pullback_scene::Invalid;
+use pullback_solve::optimise;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -15,6 +16,8 @@ pub enum Failure {
     Scene(pullback_scene::Error),
     /// In a rollout, with its place in a file.
     Rollout(pullback_scene::Error),
+    /// In a rollout, or in an objective, at some point.
+    NotFinite(String),
     /// In a setting.
     Setting(String),
     /// In an optimiser.
@@ -66,9 +69,29 @@ impl From<pullback_solve::Error> for Failure {
     }
 }
 
-impl From<pullback_solve::optimise::Error> for Failure {
-    fn from(error: pullback_solve::optimise::Error) -> Self {
-        Failure::Optimiser(error.to_string())
+impl From<optimise::Error> for Failure {
+    fn from(error: optimise::Error) -> Self {
+        match error {
+            optimise::Error::Objective(failure) => failure.into(),
+            error @ (optimise::Error::Start { .. }
+            | optimise::Error::Dimension { .. }
+            | optimise::Error::Setting { .. }
+            | optimise::Error::Outside { .. }) => Failure::Setting(error.to_string()),
+            error => Failure::Optimiser(error.to_string()),
+        }
+    }
+}
+
+impl From<optimise::Failure> for Failure {
+    fn from(failure: optimise::Failure) -> Self {
+        match failure {
+            optimise::Failure::NotFinite { .. } => Failure::NotFinite(failure.to_string()),
+            optimise::Failure::NotLeastSquares => Failure::Setting(failure.to_string()),
+            optimise::Failure::Fatal(error) => match error.downcast::<EngineError>() {
+                Ok(error) => Failure::Engine(*error),
+                Err(error) => Failure::Optimiser(error.to_string()),
+            },
+        }
     }
 }
 
@@ -79,6 +102,7 @@ impl From<Failure> for PyErr {
             Failure::Engine(error) => of_engine(py, error),
             Failure::Scene(error) => of_file(py, "SceneError", &error),
             Failure::Rollout(error) => of_file(py, "RolloutError", &error),
+            Failure::NotFinite(message) => raise(py, "RolloutError", message, &[]),
             Failure::Setting(message) => raise(py, "SettingError", message, &[]),
             Failure::Optimiser(message) => raise(py, "OptimiserError", message, &[]),
             Failure::Panic(message) => raise(py, "PanicError", message, &[]),

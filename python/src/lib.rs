@@ -7,11 +7,14 @@ mod batch;
 mod calls;
 mod command;
 mod compute;
+mod describe;
 mod error;
 mod layout;
 mod model;
 mod pool;
+mod problem;
 mod rollout;
+mod run;
 mod simulation;
 mod source;
 mod step;
@@ -27,6 +30,10 @@ mod _core {
     use crate::layout::Layout;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::run::Run;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

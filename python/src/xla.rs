@@ -72,7 +72,9 @@ fn told(failure: Failure) -> (ErrorCode, String) {
         Failure::Engine(error) => (ErrorCode::InvalidArgument, error.to_string()),
         Failure::Setting(message) => (ErrorCode::InvalidArgument, message),
         Failure::Scene(error) | Failure::Rollout(error) => (ErrorCode::InvalidArgument, error.to_string()),
-        Failure::Optimiser(message) | Failure::Panic(message) => (ErrorCode::Internal, message),
+        Failure::Optimiser(message) | Failure::NotFinite(message) | Failure::Panic(message) => {
+            (ErrorCode::Internal, message)
+        }
         Failure::Python(error) => (ErrorCode::Internal, error.to_string()),
     }
 }

@@ -18,11 +18,15 @@ Dims: TypeAlias = tuple[int | None, ...]
 
 DOUBLE, SINGLE = torch.float64, torch.float32
 
+#: Is a transform of `torch.func` at work? Functions that know of them cost 20 us more a call.
+_transformed: Callable[[], bool] = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+
 
 def forward(operation: Operation, x: Any, u: Any, theta: Any) -> Tensor:
     """What comes out, with its place in the graph."""
     x, u, theta = _prepare(x, u, theta)
-    out: Tensor = Forward.apply(x, u, theta, operation)
+    function = Forward if _transformed() else Plain
+    out: Tensor = function.apply(x, u, theta, operation)
     return out
 
 
@@ -103,6 +107,56 @@ class Forward(Function):
         return Forward.apply(*lifted, operation), 0
 
 
+class Plain(Function):
+    """The same without `torch.func`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, u: Tensor, theta: Tensor, operation: Operation) -> Tensor:
+        """Runs the operation."""
+        out = Forward.forward(x, u, theta, operation)
+        ctx.operation = operation
+        ctx.save_for_backward(x, u, theta, out)
+        ctx.save_for_forward(x, u, theta)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, out_bar: Tensor) -> tuple[Tensor | None, ...]:
+        """Cotangents of the arguments."""
+        needs = ctx.needs_input_grad
+        if torch.is_grad_enabled():
+            return Forward.backward(ctx, out_bar)
+        x, u, theta, out = ctx.saved_tensors
+        return (*_pull(x, u, theta, out, out_bar, ctx.operation, (needs[0], needs[1], needs[2])), None)
+
+    jvp = Forward.jvp
+
+
+def _pull(
+    x: Tensor,
+    u: Tensor,
+    theta: Tensor,
+    out: Tensor,
+    out_bar: Tensor,
+    operation: Operation,
+    wanted: tuple[bool, bool, bool],
+) -> list[Tensor | None]:
+    """Runs the pullback; none where a cotangent is not wanted."""
+    dtype = x.dtype
+    bar = out_bar.to(dtype).contiguous()
+    bars = [torch.empty_like(a) if want else None for a, want in zip((x, u, theta), wanted, strict=True)]
+    p, q, r = (0 if a is None else a.data_ptr() for a in bars)
+    plan = operation.plan(x.shape, u.shape, theta.shape)
+    operation.pullback(
+        dtype is SINGLE,
+        plan,
+        (x.data_ptr(), u.data_ptr(), theta.data_ptr()),
+        out.data_ptr(),
+        bar.data_ptr(),
+        (p, q, r),
+    )
+    return bars
+
+
 class Pullback(Function):
     """Cotangents of those arguments that are wanted."""
 
@@ -117,13 +171,7 @@ class Pullback(Function):
         wanted: tuple[bool, bool, bool],
     ) -> tuple[Tensor, ...]:
         """Runs the pullback."""
-        plan = _plan(operation, x, u, theta)
-        bar = out_bar.to(x.dtype).contiguous()
-        bars = [torch.empty_like(a) if want else None for a, want in zip((x, u, theta), wanted, strict=True)]
-        p, q, r = (0 if a is None else a.data_ptr() for a in bars)
-        operation.pullback(
-            x.dtype is SINGLE, plan, _addresses(x, u, theta), out.data_ptr(), bar.data_ptr(), (p, q, r)
-        )
+        bars = _pull(x, u, theta, out, out_bar, operation, wanted)
         return tuple(a for a in bars if a is not None)
 
     @staticmethod

@@ -1,8 +1,8 @@
 //! The Python package: installed into a virtual environment of its own, linted, type-checked and tested.
 
-use crate::venv::{self, Venv};
+use crate::process;
+use crate::venv::{self, Venv, requirements_file};
 use crate::workspace::Workspace;
-use crate::{process, venv::requirements_file};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,8 +35,8 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     ]))
 }
 
-/// An environment with the package in it, built with a profile of cargo.
-pub fn ready(workspace: &Workspace, profile: &str) -> Result<Venv> {
+/// An environment with the package in it.
+fn ready(workspace: &Workspace, profile: &str) -> Result<Venv> {
     let name = if env::var_os(TORCH).is_some_and(|set| !set.is_empty()) { "python-torch" } else { "python" };
     let venv = with_parts(workspace, name)?;
     install(workspace, &venv, profile)?;
@@ -51,8 +51,8 @@ fn with_parts(workspace: &Workspace, name: &str) -> Result<Venv> {
     venv::ready_as(workspace, name, &parts.concat())
 }
 
-/// `pip install ./python`, with what is built already.
-fn install(workspace: &Workspace, venv: &Venv, profile: &str) -> Result<()> {
+/// `pip install ./python`, built with a profile of cargo.
+pub fn install(workspace: &Workspace, venv: &Venv, profile: &str) -> Result<()> {
     let mut command = Command::new(venv.python());
     command
         .current_dir(&workspace.root)

@@ -21,7 +21,7 @@ Doubles: TypeAlias = NDArray[np.float64]
 Judge: TypeAlias = Callable[[Any, Any], Any]
 
 
-class VectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, unused-ignore]
+class VectorEnv(gymnasium.vector.VectorEnv):
     """Many worlds of one scene.
 
     An observation is a state, an action a control. A world that is over is reset in its next step (`AutoresetMode.NEXT_STEP`).

@@ -58,7 +58,7 @@ pub struct Stepping<S: Parts> {
     pub row: Vec<S>,
 }
 
-impl<S: Parts + PartialEq> Stepping<S> {
+impl<S: Parts> Stepping<S> {
     /// For steps of `worlds` worlds.
     pub fn new(step: &Step, worlds: usize, run: RunOptions) -> Self {
         let model = step.model();
@@ -81,7 +81,7 @@ impl<S: Parts + PartialEq> Stepping<S> {
         }
         for world in 0..at.worlds {
             let (new, held) = (at.theta.of(world), &mut self.params[world * len..(world + 1) * len]);
-            if first || *held != *new {
+            if first || !same(held, new) {
                 held.copy_from_slice(new);
                 self.stepper.set_params(world, new)?;
             }
@@ -109,6 +109,12 @@ impl<S: Parts + PartialEq> Stepping<S> {
     }
 }
 
+/// The same numbers, to the last bit?
+fn same<S: Parts>(a: &[S], b: &[S]) -> bool {
+    let bits = |x: &S| (x.value().to_bits(), x.tangent().to_bits());
+    a.iter().zip(b).all(|(a, b)| bits(a) == bits(b))
+}
+
 /// What rollouts are told apart by: worlds, steps, and whether they keep anything.
 type Kind = (usize, usize, bool);
 
@@ -133,7 +139,7 @@ impl<S: Parts> Default for OfNumbers<S> {
 }
 
 /// A kind of numbers that Python has.
-pub trait Number: Parts + PartialEq {
+pub trait Number: Parts {
     fn of(pools: &Pools) -> &OfNumbers<Self>;
 }
 

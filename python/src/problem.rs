@@ -67,7 +67,6 @@ impl Problem {
 
     /// Of a model as a simulation runs it, and of what may change and is to be small.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)]
     fn of(
         py: Python<'_>,
         model: &Bound<'_, Model>,

@@ -33,7 +33,6 @@ impl Run {
 impl Run {
     /// Of an objective of one's own: method, start, bounds, iterations, tolerances, target, patience.
     #[new]
-    #[allow(clippy::too_many_arguments)]
     fn of(
         method: (String, Numbers),
         start: Vec<f64>,
@@ -74,14 +73,13 @@ impl Run {
     fn iterate_on(&self, py: Python<'_>, value: Py<PyAny>, gradient: Py<PyAny>) -> PyResult<bool> {
         let dimension = self.lock().best().0.len();
         let mut asked = Asked { dimension, value, gradient, raised: RefCell::new(None) };
-        let stopped = compute(py, || {
+        compute(py, || {
             let result = self.lock().iterate(&mut asked).map(|progress| progress.stopped);
             match asked.raised.take() {
                 Some(error) => Err(error.into()),
                 None => Ok(result?),
             }
-        });
-        stopped
+        })
     }
 
     /// The best point so far, and its value.

@@ -33,7 +33,6 @@ impl Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         model: &Bound<'_, Model>,
@@ -79,7 +78,6 @@ impl Simulation {
     }
 
     /// Cotangents of x, u and theta, of those of x_next.
-    #[allow(clippy::too_many_arguments)]
     fn step_pullback(
         &self,
         py: Python<'_>,
@@ -100,7 +98,6 @@ impl Simulation {
     }
 
     /// x_next and its tangent.
-    #[allow(clippy::too_many_arguments)]
     fn step_pushforward(
         &self,
         py: Python<'_>,
@@ -121,7 +118,6 @@ impl Simulation {
     }
 
     /// States of a rollout: of every moment, or the last alone.
-    #[allow(clippy::too_many_arguments)]
     fn rollout(
         &self,
         py: Python<'_>,
@@ -141,7 +137,6 @@ impl Simulation {
     }
 
     /// Cotangents of x, u and theta, of those of the states that were seen. `states` may be 0, where they are not known.
-    #[allow(clippy::too_many_arguments)]
     fn rollout_pullback(
         &self,
         py: Python<'_>,
@@ -163,7 +158,6 @@ impl Simulation {
     }
 
     /// States of a rollout and their tangents.
-    #[allow(clippy::too_many_arguments)]
     fn rollout_pushforward(
         &self,
         py: Python<'_>,

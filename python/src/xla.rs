@@ -123,9 +123,10 @@ fn refused(what: &str) -> Failure {
 unsafe fn call(frame: &CallFrame) -> Result<(), Failure> {
     // SAFETY: the caller promises it.
     let call = unsafe { read(frame)? };
-    // SAFETY: as above.
     match call.arguments.first().map(|x| x.dtype) {
+        // SAFETY: of this type they are, and sizes are checked there.
         Some(api::F64) => unsafe { call.run::<f64>() },
+        // SAFETY: as above.
         Some(api::F32) => unsafe { call.run::<f32>() },
         _ => Err(refused("float32 or float64 is wanted")),
     }

@@ -90,6 +90,18 @@ def test_tangents_and_cotangents_agree(sim: pullback.Simulation) -> None:
     assert all(np.array_equal(a, b.reshape(a.shape)) for a, b in zip(one, through, strict=True))
 
 
+def test_what_changes_between_calls_is_seen(sim: pullback.Simulation) -> None:
+    x, u, theta = start(sim, 2)
+    dots = np.random.default_rng(5).standard_normal((2, len(theta)))
+    fresh = [sim.replace().rollout_jvp(x, u, theta, theta_dot=dot)[1] for dot in dots]
+    for dot, wanted in zip(dots, fresh, strict=True):
+        assert np.array_equal(sim.rollout_jvp(x, u, theta, theta_dot=dot)[1], wanted)
+    gravity = sim.model.params(theta)
+    gravity["gravity"] = [0.1, 0.2, -3.0]
+    for params in (theta, gravity.values, theta):
+        assert np.array_equal(sim.step(x, u[0], params), sim.replace().step(x, u[0], params))
+
+
 def test_memory_changes_no_bit(sim: pullback.Simulation) -> None:
     x, u, theta = start(sim, 12)
     reference = sim.gradient(loss, x, u, theta)

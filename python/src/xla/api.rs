@@ -208,8 +208,9 @@ impl CallFrame {
             message: message.as_ptr(),
             code,
         };
-        // SAFETY: XLA's table of functions; XLA copies the message.
+        // SAFETY: XLA's table of functions.
         match unsafe { self.api.as_ref() }.and_then(|api| api.error_create) {
+            // SAFETY: XLA copies the message.
             Some(create) => unsafe { create(&mut arguments) },
             None => std::ptr::null_mut(),
         }

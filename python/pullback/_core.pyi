@@ -4,6 +4,18 @@ from collections.abc import Callable
 from os import PathLike
 from typing import TypeAlias, final
 
+__all__ = [
+    "Layout",
+    "Model",
+    "Problem",
+    "Run",
+    "Simulation",
+    "command",
+    "panic",
+    "xla_handler",
+    "xla_number",
+]
+
 _Path: TypeAlias = str | PathLike[str]
 _Three: TypeAlias = tuple[int, int, int]
 _Origin: TypeAlias = tuple[str, _Path, bool, list[_Path], list[tuple[str, _Path]], str]
@@ -81,7 +93,7 @@ class Simulation:
         clip: float | None,
         threads: int,
     ) -> Simulation: ...
-    def step(self, single: bool, worlds: int, shared: int, index: int, at: _Three, next: int, /) -> None: ...
+    def step(self, single: bool, worlds: int, shared: int, index: int, at: _Three, next: int) -> None: ...
     def step_pullback(
         self,
         single: bool,
@@ -92,7 +104,6 @@ class Simulation:
         next: int,
         next_bar: int,
         bars: _Three,
-        /,
     ) -> None: ...
     def step_pushforward(
         self,
@@ -104,10 +115,9 @@ class Simulation:
         dots: _Three,
         next: int,
         next_dot: int,
-        /,
     ) -> None: ...
     def rollout(
-        self, single: bool, worlds: int, shared: int, steps: int, last: bool, at: _Three, states: int, /
+        self, single: bool, worlds: int, shared: int, steps: int, last: bool, at: _Three, states: int
     ) -> None: ...
     def rollout_pullback(
         self,
@@ -120,7 +130,6 @@ class Simulation:
         states: int,
         states_bar: int,
         bars: _Three,
-        /,
     ) -> None: ...
     def rollout_pushforward(
         self,
@@ -133,7 +142,6 @@ class Simulation:
         dots: _Three,
         states: int,
         states_dot: int,
-        /,
     ) -> None: ...
     def linearise(self, index: int, at: _Three) -> tuple[list[float], list[float], list[float]]: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypeVar, cast, overload
@@ -99,8 +100,7 @@ class Simulation:
             "threads": threads,
         }
         s = self._settings
-        if not isinstance(s["steps"], int) or s["steps"] < 0:
-            raise SettingError(f"steps is {s['steps']!r}: a whole number of steps is wanted")
+        s["steps"] = _count("steps", s["steps"])
         self.model = model
         self._core = _core.Simulation(
             model._core,
@@ -335,9 +335,7 @@ class Simulation:
     # --- the way to the core
 
     def _new_step(self, index: int) -> Step:
-        if not isinstance(index, int) or index < 0:
-            raise SettingError(f"index is {index!r}: the number of a step is wanted, from 0 on")
-        step = Step(self._core, self._sizes, index)
+        step = Step(self._core, self._sizes, _count("index", index))
         if len(self._steps) < 4096:
             self._steps[index] = step
         return step
@@ -348,9 +346,8 @@ class Simulation:
             steps = int(shape[-2]) if u is not None and len(shape) > 1 else self.steps
         found = self._rollouts.get((steps, last))
         if found is None:
-            if not isinstance(steps, int) or steps < 0:
-                raise SettingError(f"steps is {steps!r}: a whole number of steps is wanted")
-            found = self._rollouts[(steps, last)] = Rollout(self._core, self._sizes, steps, last)
+            found = Rollout(self._core, self._sizes, _count("steps", steps), last)
+            self._rollouts[(steps, last)] = found
         return found
 
     def _controlled(self, x: Any, policy: Callable[[Any], Any], theta: Any, steps: int, last: bool) -> Any:
@@ -442,6 +439,17 @@ def load(path: str | PathLike[str], **settings: Any) -> Simulation:
         Those of `Simulation`, where they differ from what the scene says.
     """
     return Simulation(Model.load(path), **settings)
+
+
+def _count(what: str, number: Any) -> int:
+    """A whole number that is not negative."""
+    try:
+        count = operator.index(number)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise SettingError(f"{what} is {number!r}: a whole number, 0 or more, is wanted")
+    return count
 
 
 #: Whose arrays are of which type.

@@ -110,6 +110,29 @@ shape = { box = [0.1, 0.1, 0.1] }
 mass = 1
 """
 
+#: A box and a particle on springs and dampers, with friction.
+SOFT = """
+name = "soft"
+[simulation]
+dt = 0.002
+steps = 20
+[contact]
+model = "penalty"
+mu = 0.3
+[ground]
+[[bodies]]
+name = "box"
+position = [0, 0, 0.099]
+velocity = [1, 0.2, 0]
+shape = { box = [0.1, 0.1, 0.1] }
+mass = 1
+[[particles]]
+name = "ball"
+position = [1, 0, -0.001]
+velocity = [0.5, 0.3, -0.5]
+mass = 0.1
+"""
+
 
 def worlds() -> dict[str, pullback.Simulation]:
     """One simulation of every kind of body."""
@@ -123,6 +146,7 @@ def worlds() -> dict[str, pullback.Simulation]:
         "arm": pullback.Simulation(arm, dt=0.005, steps=20, integrator="rk4"),
         "tumbling": pullback.Simulation(parse(TUMBLING)),
         "sliding": pullback.Simulation(parse(SLIDING)),
+        "soft": pullback.Simulation(parse(SOFT)),
         "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
     }
 
@@ -133,7 +157,7 @@ def simulations() -> dict[str, pullback.Simulation]:
     return worlds()
 
 
-@pytest.fixture(params=["particles", "implicit", "rod", "arm", "tumbling", "sliding", "quadruped"])
+@pytest.fixture(params=["particles", "implicit", "rod", "arm", "tumbling", "sliding", "soft", "quadruped"])
 def sim(request: pytest.FixtureRequest, simulations: dict[str, pullback.Simulation]) -> pullback.Simulation:
     """Each of them in turn."""
     return simulations[request.param]

@@ -28,6 +28,8 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     process::run(tool("ruff").args(["format", "--quiet", "--check", ".", examples]))?;
     process::run(tool("mypy").args(["pullback", "tests", examples]))?;
     // From the root, where nothing but the installed package is called `pullback`.
+    let config = ["--mypy-config-file", "python/pyproject.toml", "pullback._core"];
+    process::run(tool("stubtest").current_dir(&workspace.root).args(config))?;
     process::run(tool("pytest").current_dir(&workspace.root).args([
         "-c",
         "python/pyproject.toml",

@@ -215,6 +215,7 @@ class Simulation:
         Returns
         -------
         x_next : ndarray, shape (..., state)
+            Read-only: the pullback needs it.
         pullback : callable
             From the cotangent of x_next to those of x, u and theta, shaped like them.
         """
@@ -404,8 +405,11 @@ class Simulation:
     def _vjp(
         self, operation: Operation, x: Any, u: Any, theta: Any
     ) -> tuple[NDArray[Any], Callable[[ArrayLike], _numpy.Arguments]]:
-        at = self._numbers(operation, x, u, theta)
+        # The pullback needs them as they are now, whatever is written to them later.
+        first, controls, params = (np.array(argument) for argument in self._numbers(operation, x, u, theta))
+        at = (first, controls, params)
         out = _numpy.forward(operation, at)
+        out.flags.writeable = False
 
         def pullback(out_bar: ArrayLike) -> _numpy.Arguments:
             return _numpy.pullback(operation, at, out, np.asarray(out_bar))

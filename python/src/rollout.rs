@@ -137,45 +137,40 @@ fn along<S: Number>(
 ) -> Result<(), Error> {
     let ([x, u, _], worlds) = (engine.lens(), at.worlds);
     let (known, given) = states;
-    let row = |of: &'_ [S], world: usize, moment: usize| {
-        let place = world * (course.steps + 1) + moment;
-        of[place * x..(place + 1) * x].to_vec()
+    let place = |world: usize, moment: usize| {
+        let first = (world * (course.steps + 1) + moment) * x;
+        first..first + x
     };
-    let moment = |of: &[S], moment: usize, to: &mut [S]| {
-        for (world, to) in to.chunks_exact_mut(x).enumerate() {
-            let place = world * (course.steps + 1) + moment;
-            to.copy_from_slice(&of[place * x..(place + 1) * x]);
-        }
+    let take = |moment: usize, to: &mut [S]| {
+        let rows = to.chunks_exact_mut(x).enumerate();
+        rows.for_each(|(world, to)| to.copy_from_slice(&known[place(world, moment)]));
+    };
+    let add_given = |moment: usize, x_bar: &mut [S]| {
+        let rows = x_bar.chunks_exact_mut(x).enumerate();
+        rows.for_each(|(world, bar)| add(engine, bar, &given[place(world, moment)]));
     };
     engine.stepping(worlds, |memory| {
         memory.begin(at)?;
         memory.stepper.clear_params();
-        let mut next = vec![S::default(); worlds * x];
-        let mut before = next.clone();
-        let mut x_bar = next.clone();
+        let [mut next, mut before, mut x_bar] = [(); 3].map(|()| vec![S::default(); worlds * x]);
         let mut u_bars = vec![S::default(); worlds * course.steps * u];
-        moment(known, course.steps, &mut next);
-        for world in 0..worlds {
-            add(engine, &mut x_bar[world * x..(world + 1) * x], &row(given, world, course.steps));
-        }
+        take(course.steps, &mut next);
+        add_given(course.steps, &mut x_bar);
         for step in (0..course.steps).rev() {
-            moment(known, step, &mut before);
+            take(step, &mut before);
             memory.stepper.set_state(&before)?;
             memory.set_controls(&at.u, worlds, step)?;
             memory.controls.fill(S::default());
             memory.stepper.pull(step, Some(&next), &mut x_bar, &mut memory.controls)?;
             std::mem::swap(&mut next, &mut before);
             for world in 0..worlds {
-                let place = (world * course.steps + step) * u;
-                u_bars[place..place + u].copy_from_slice(&memory.controls[world * u..(world + 1) * u]);
+                let first = (world * course.steps + step) * u;
+                u_bars[first..first + u].copy_from_slice(&memory.controls[world * u..(world + 1) * u]);
             }
             if engine.options.truncate.is_some_and(|window| (course.steps - step).is_multiple_of(window)) {
                 x_bar.fill(S::default());
             }
-            for (world, x_bar) in x_bar.chunks_exact_mut(x).enumerate() {
-                let place = world * (course.steps + 1) + step;
-                add(engine, x_bar, &given[place * x..(place + 1) * x]);
-            }
+            add_given(step, &mut x_bar);
         }
         finish(memory, worlds, (&x_bar, &u_bars), bars, shared)
     })
@@ -192,6 +187,7 @@ fn add<S: Number>(engine: &Engine, x_bar: &mut [S], given: &[S]) {
     }
 }
 
+/// Writes what the way back has left.
 fn finish<S: Number>(
     memory: &mut Stepping<S>,
     worlds: usize,

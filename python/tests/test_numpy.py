@@ -102,6 +102,18 @@ def test_what_changes_between_calls_is_seen(sim: pullback.Simulation) -> None:
         assert np.array_equal(sim.step(x, u[0], params), sim.replace().step(x, u[0], params))
 
 
+def test_a_pullback_is_of_what_was_given(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["particles"]
+    x, u, theta = start(sim, 3)
+    wanted = sim.rollout_vjp(x, u, theta)[1](np.ones((4, 12)))
+    states, pull = sim.rollout_vjp(x, u, theta)
+    for array in (x, u, theta):
+        array[...] = 0.5
+    with pytest.raises(ValueError, match="read-only"):
+        states[1] = 0.0
+    assert all(np.array_equal(a, b) for a, b in zip(pull(np.ones((4, 12))), wanted, strict=True))
+
+
 def test_memory_changes_no_bit(sim: pullback.Simulation) -> None:
     x, u, theta = start(sim, 12)
     reference = sim.gradient(loss, x, u, theta)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,15 @@ def test_a_rollout_that_blows_up_says_where() -> None:
     assert np.all(np.isfinite(sim.step(x))), "the next call is as good as new"
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises, also where this process was told to ignore it, as in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("backwards", [False, True])
 def test_ctrl_c_ends_a_long_call(backwards: bool) -> None:
     sim = pullback.load(SCENES / "chain.toml", memory=pullback.Binomial(3))
@@ -143,6 +153,7 @@ def test_results_are_those_of_the_rust_engine_to_the_last_bit(scene: str, tmp_pa
     assert compared == states.shape[1]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_interrupting_another_thread_is_left_to_python() -> None:
     # A signal is handled by the main thread, whichever thread computes.
     sim = pullback.load(SCENES / "chain.toml")

@@ -71,3 +71,18 @@ fn with_tools(venv: &Venv) -> Result<std::ffi::OsString> {
     let all = std::iter::once(venv.dir.join("bin")).chain(env::split_paths(&path).collect::<Vec<PathBuf>>());
     Ok(env::join_paths(all)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_the_environment_are_found_first() -> Result<()> {
+        let venv = Venv { dir: "/somewhere/venv".into() };
+        let path = with_tools(&venv)?;
+        let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+        assert_eq!(folders.first(), Some(&PathBuf::from("/somewhere/venv/bin")));
+        assert!(folders.len() > 1, "the programs of the machine are still there");
+        Ok(())
+    }
+}

@@ -36,6 +36,12 @@ type Checked = (
 );
 
 impl Problem {
+    /// Looks at the problem, without the interpreter's lock: who has the problem may be waiting for that.
+    fn with<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&pullback_solve::Problem) -> R + Send) -> R {
+        py.detach(|| look(&self.lock()))
+    }
+
+    /// The problem, for one thread at a time. Never with the interpreter's lock.
     pub fn lock(&self) -> MutexGuard<'_, pullback_solve::Problem> {
         // What a panic leaves is set anew by the next call: a rollout begins from its start.
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -103,56 +109,63 @@ impl Problem {
 
     /// The text of its file, and the file; both empty where there is none.
     #[getter]
-    fn source(&self) -> (String, String) {
-        let problem = self.lock();
-        let source = &problem.description().source;
-        (source.text().to_owned(), source.file().to_owned())
+    fn source(&self, py: Python<'_>) -> (String, String) {
+        self.with(py, |problem| {
+            let source = &problem.description().source;
+            (source.text().to_owned(), source.file().to_owned())
+        })
     }
 
     /// What its numbers depend on, in short.
     #[getter]
-    fn fingerprint(&self) -> String {
-        self.lock().fingerprint()
+    fn fingerprint(&self, py: Python<'_>) -> String {
+        self.with(py, pullback_solve::Problem::fingerprint)
     }
 
     /// The method of its optimiser.
     #[getter]
-    fn method(&self) -> String {
-        self.lock().description().optimiser.method.name().to_owned()
+    fn method(&self, py: Python<'_>) -> &'static str {
+        self.with(py, |problem| problem.description().optimiser.method.name())
     }
 
     /// Name, unit, least and greatest value of each variable.
-    fn variables(&self) -> Vec<(String, String, f64, f64)> {
-        let problem = self.lock();
-        let variables = problem.variables();
-        let describe = |i: usize| {
-            let ((name, unit), (lower, upper)) = (variables.name(i), variables.range(i));
-            (name.to_owned(), unit.to_owned(), lower, upper)
-        };
-        (0..variables.len()).map(describe).collect()
+    fn variables(&self, py: Python<'_>) -> Vec<(String, String, f64, f64)> {
+        self.with(py, |problem| {
+            let variables = problem.variables();
+            let describe = |i: usize| {
+                let ((name, unit), (lower, upper)) = (variables.name(i), variables.range(i));
+                (name.to_owned(), unit.to_owned(), lower, upper)
+            };
+            (0..variables.len()).map(describe).collect()
+        })
     }
 
     /// Where the search starts, and the bounds there.
-    fn start(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let problem = self.lock();
-        let bounds = problem.variables().bounds();
-        (problem.variables().start(), bounds.lower().to_vec(), bounds.upper().to_vec())
+    fn start(&self, py: Python<'_>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        self.with(py, |problem| {
+            let bounds = problem.variables().bounds();
+            (problem.variables().start(), bounds.lower().to_vec(), bounds.upper().to_vec())
+        })
     }
 
     /// The variables at z, in their own units.
-    fn values(&self, z: Vec<f64>) -> PyResult<Vec<f64>> {
-        let problem = self.lock();
-        fits(&problem, &z)?;
-        Ok(problem.variables().values(&z))
+    fn values(&self, py: Python<'_>, z: Vec<f64>) -> PyResult<Vec<f64>> {
+        compute(py, || {
+            let problem = self.lock();
+            fits(&problem, &z)?;
+            Ok(problem.variables().values(&z))
+        })
     }
 
     /// First state, controls of all steps and params at z.
-    fn point(&self, z: Vec<f64>) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>)> {
-        let problem = self.lock();
-        fits(&problem, &z)?;
-        let point = problem.point(&z);
-        let start = point.start();
-        Ok((start.states.to_vec(), start.controls.to_vec(), start.params.to_vec()))
+    fn point(&self, py: Python<'_>, z: Vec<f64>) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+        compute(py, || {
+            let problem = self.lock();
+            fits(&problem, &z)?;
+            let point = problem.point(&z);
+            let start = point.start();
+            Ok((start.states.to_vec(), start.controls.to_vec(), start.params.to_vec()))
+        })
     }
 
     /// The loss at z.
@@ -225,13 +238,15 @@ impl Problem {
     }
 
     /// A minimisation with its optimiser, or with another method.
-    fn begin(&self, method: Option<(String, Numbers)>) -> PyResult<Run> {
-        let problem = self.lock();
-        let run = match method {
-            None => problem.begin(),
-            Some((name, numbers)) => problem.begin_with(describe::method(&name, &numbers)?),
-        };
-        Ok(Run::new(run.map_err(Failure::from)?))
+    fn begin(&self, py: Python<'_>, method: Option<(String, Numbers)>) -> PyResult<Run> {
+        compute(py, || {
+            let problem = self.lock();
+            let run = match method {
+                None => problem.begin()?,
+                Some((name, numbers)) => problem.begin_with(describe::method(&name, &numbers)?)?,
+            };
+            Ok(Run::new(run))
+        })
     }
 }
 

@@ -24,6 +24,12 @@ impl Run {
         Run(Mutex::new(run))
     }
 
+    /// Looks at the run, without the interpreter's lock: who has the run may be waiting for that.
+    fn with<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&optimise::Run) -> R + Send) -> R {
+        py.detach(|| look(&self.lock()))
+    }
+
+    /// The run, for one thread at a time. Never with the interpreter's lock.
     fn lock(&self) -> MutexGuard<'_, optimise::Run> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -59,8 +65,8 @@ impl Run {
     }
 
     /// Writes the run, so that a reader finds the old one or the new one whole.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        Ok(self.lock().save(&path).map_err(Failure::from)?)
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        compute(py, || Ok(self.lock().save(&path)?))
     }
 
     /// One iteration on a problem; true once the run has stopped.
@@ -71,7 +77,7 @@ impl Run {
 
     /// One iteration on functions of Python: z to a value, and z to a value and its gradient.
     fn iterate_on(&self, py: Python<'_>, value: Py<PyAny>, gradient: Py<PyAny>) -> PyResult<bool> {
-        let dimension = self.lock().best().0.len();
+        let dimension = self.with(py, |run| run.best().0.len());
         let mut asked = Asked { dimension, value, gradient, raised: RefCell::new(None) };
         compute(py, || {
             let result = self.lock().iterate(&mut asked).map(|progress| progress.stopped);
@@ -84,32 +90,30 @@ impl Run {
 
     /// The best point so far, and its value.
     #[getter]
-    fn best(&self) -> (Vec<f64>, f64) {
-        let run = self.lock();
-        let (z, value) = run.best();
-        (z.to_vec(), value)
+    fn best(&self, py: Python<'_>) -> (Vec<f64>, f64) {
+        self.with(py, |run| (run.best().0.to_vec(), run.best().1))
     }
 
     /// Why it ended, if it has.
     #[getter]
-    fn stopped(&self) -> Option<String> {
-        self.lock().stopped().map(ToString::to_string)
+    fn stopped(&self, py: Python<'_>) -> Option<String> {
+        self.with(py, |run| run.stopped().map(ToString::to_string))
     }
 
     /// One record for the start, and one for each iteration.
     #[getter]
-    fn history(&self) -> Vec<Recorded> {
+    fn history(&self, py: Python<'_>) -> Vec<Recorded> {
         let record = |it: &optimise::Record| {
             let counts = (it.counts.values, it.counts.gradients, it.counts.jacobians);
             (it.iteration, it.value, it.best, it.gradient_norm, it.step, counts)
         };
-        self.lock().history().iter().map(record).collect()
+        self.with(py, |run| run.history().iter().map(record).collect())
     }
 
     /// What was changed about the start, if anything.
     #[getter]
-    fn note(&self) -> Option<String> {
-        self.lock().note().map(ToOwned::to_owned)
+    fn note(&self, py: Python<'_>) -> Option<String> {
+        self.with(py, |run| run.note().map(ToOwned::to_owned))
     }
 }
 

@@ -116,6 +116,30 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert all(np.array_equal(found[i], alone[i]) for i in range(4))
 
 
+def test_a_problem_can_be_looked_at_while_it_works() -> None:
+    """Whoever has the problem asks for signals now and then, and so for the lock of the interpreter."""
+    problem = pullback.Problem.load(SCENES / "tumble.toml")
+    run = problem.begin()
+    done = threading.Event()
+
+    def work() -> None:
+        for _ in range(6):
+            run.iterate()
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    looked = 0
+    while not done.is_set():
+        assert len(problem.names) == 3
+        assert run.best[0].shape == (3,)
+        assert problem.values(problem.start)
+        looked += 1
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+    assert looked > 0
+
+
 def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pullback", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)

@@ -77,7 +77,10 @@ def test_scan_is_a_rollout(sim: pullback.Simulation) -> None:
         assert np.allclose(a, b, rtol=1e-10, atol=1e-10 * (1 + float(jnp.max(jnp.abs(b), initial=0.0))))
 
 
-def test_vmap_is_a_batch(sim: pullback.Simulation) -> None:
+# Compiling takes most of the time, and shapes are all that matters here.
+@pytest.mark.parametrize("world", ["particles", "rod", "sliding"])
+def test_vmap_is_a_batch(simulations: dict[str, pullback.Simulation], world: str) -> None:
+    sim = simulations[world]
     x, u, theta = arrays(*batch(sim, 2, 3))
     wanted = sim.rollout(x, u, theta)
     assert np.array_equal(jax.vmap(sim.rollout)(x, u, theta), wanted)

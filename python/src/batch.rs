@@ -60,6 +60,11 @@ pub struct Bars<'a, S> {
 }
 
 impl<S: Parts> Bars<'_, S> {
+    /// Of no worlds at all.
+    pub fn clear(&mut self) {
+        [&mut *self.x, &mut *self.u, &mut *self.theta].into_iter().for_each(|bars| bars.fill(S::default()));
+    }
+
     /// Are all numbers finite?
     pub fn check(&self) -> Result<(), Error> {
         for (what, numbers) in [("first state", &self.x), ("controls", &self.u), ("params", &self.theta)] {

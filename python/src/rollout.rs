@@ -44,6 +44,9 @@ pub fn forward<S: Number>(
     states: &mut [S],
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        return Ok(());
+    }
     let len = engine.lens()[0];
     let mut see = |world: usize, moment: usize, state: &[S]| {
         if let Some(place) = course.place(world, moment) {
@@ -94,6 +97,10 @@ pub fn pullback<S: Number>(
     shared: Shared,
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        bars.clear();
+        return Ok(());
+    }
     let (known, given) = states;
     let Options { memory, snapshots, .. } = engine.options;
     let plain = memory == Memory::EveryStep
@@ -217,6 +224,9 @@ pub fn pushforward<S: Number>(
     states_dot: &mut [S],
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        return Ok(());
+    }
     let len = engine.lens()[0];
     let first = first_states(engine, at)?;
     let at = &Batch { x: Rows::new(&first, len, false), ..*at };

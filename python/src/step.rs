@@ -14,6 +14,9 @@ pub fn forward<S: Number>(
     next: &mut [S],
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        return Ok(());
+    }
     engine.stepping(at.worlds, |memory| {
         memory.begin(at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;
@@ -33,6 +36,10 @@ pub fn pullback<S: Number>(
     shared: Shared,
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        bars.clear();
+        return Ok(());
+    }
     let (next, next_bar) = next;
     engine.stepping(at.worlds, |memory| {
         memory.begin(at)?;
@@ -64,6 +71,9 @@ pub fn pushforward<S: Number>(
     next_dot: &mut [S],
 ) -> Result<(), Error> {
     at.check()?;
+    if at.worlds == 0 {
+        return Ok(());
+    }
     engine.pushing(at.worlds, |memory| {
         memory.begin(at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;

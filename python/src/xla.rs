@@ -206,9 +206,6 @@ impl Call<'_> {
     /// The arrays are of this type of numbers.
     unsafe fn run<S: Number>(&self) -> Result<(), Failure> {
         let sizes = self.sizes()?;
-        if sizes.worlds == 0 {
-            return Ok(());
-        }
         // SAFETY: XLA says that so many numbers are there, which was checked to be as many as are wanted; nobody else uses them
         // until this returns, and results do not overlap.
         let argument =

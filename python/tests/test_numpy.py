@@ -222,6 +222,23 @@ def test_linearisation_is_the_derivative(sim: pullback.Simulation) -> None:
     assert b.shape == (len(direction), u.shape[1])
 
 
+def test_no_steps_and_no_worlds(sim: pullback.Simulation) -> None:
+    x, u, theta = start(sim, 2)
+    for memory in (pullback.EveryStep(), pullback.Binomial(2)):
+        still, pull = sim.replace(memory=memory).rollout_vjp(x, u[:0], theta)
+        assert np.array_equal(still, x[None])
+        x_bar, u_bar, theta_bar = pull(np.ones((1, len(x))))
+        assert np.array_equal(x_bar, np.ones(len(x)))
+        assert u_bar.shape == (0, u.shape[1])
+        assert not theta_bar.any()
+    none, pull = sim.rollout_vjp(np.empty((0, len(x))), u, theta)
+    assert none.shape == (0, 3, len(x))
+    bars = pull(none)
+    assert bars[0].shape == (0, len(x))
+    assert not bars[2].any()
+    assert sim.step_jvp(np.empty((0, len(x))), u[0], theta)[1].shape == (0, len(x))
+
+
 def test_wrong_arrays_are_refused(simulations: dict[str, pullback.Simulation]) -> None:
     sim = simulations["particles"]
     x, u, theta = start(sim, 3)

@@ -7,6 +7,7 @@ mod binaries;
 mod doc_paths;
 mod expand;
 mod process;
+mod python;
 mod robots;
 #[cfg(test)]
 mod scratch;

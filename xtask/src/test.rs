@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check of the repository, cheapest first.
 
 use crate::workspace::Workspace;
-use crate::{Command, binaries, doc_paths, process, robots, venv};
+use crate::{Command, binaries, doc_paths, process, python, robots, venv};
 use anyhow::{Result, bail};
 use std::process::Command as Process;
 use std::time::Instant;
@@ -33,6 +33,11 @@ const STAGES: &[Stage] = &[
     Stage { name: "clippy", about: "no compiler or clippy warning in any target", run: clippy },
     Stage { name: "test", about: "unit and integration tests", run: test },
     Stage { name: "doctest", about: "the examples in the documentation run", run: doctest },
+    Stage {
+        name: "python",
+        about: "the Python package: installed, linted, type-checked, tested",
+        run: python::check,
+    },
     Stage { name: "assembly", about: "no call in an optimised loop over lanes", run: assembly },
     Stage { name: "examples", about: "every example runs to its end", run: examples },
     Stage { name: "doc", about: "the documentation builds without warnings", run: doc },

@@ -35,12 +35,18 @@ pub fn ready(workspace: &Workspace, name: &str) -> Result<Venv> {
     let requirements = requirements_file(workspace, name);
     let wanted =
         fs::read_to_string(&requirements).with_context(|| format!("reading {}", requirements.display()))?;
+    ready_as(workspace, name, &wanted)
+}
+
+/// The same, with a text that changes whenever it has to be made anew.
+pub fn ready_as(workspace: &Workspace, name: &str, wanted: &str) -> Result<Venv> {
+    let requirements = requirements_file(workspace, name);
     let venv = Venv { dir: workspace.target.join("venv").join(name) };
-    if is_current(&venv, &wanted) {
+    if is_current(&venv, wanted) {
         return Ok(venv);
     }
 
-    println!("setting up the Python environment `{name}`: {}", packages(&wanted).join(", "));
+    println!("setting up the Python environment `{name}`: {}", packages(wanted).join(", "));
     if venv.dir.exists() {
         fs::remove_dir_all(&venv.dir).with_context(|| format!("removing {}", venv.dir.display()))?;
     }

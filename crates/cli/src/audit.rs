@@ -1,7 +1,5 @@
 //! `pullback check`: is the gradient of a problem right, and is it of use?
 
-use std::process::ExitCode;
-
 use anyhow::Result;
 use clap::Args;
 use pullback_report::human;
@@ -9,7 +7,7 @@ use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, Health, check};
 
 use crate::quality::flat;
-use crate::{FAILED, Where, folder, load, page, say};
+use crate::{DONE, FAILED, Where, folder, load, page, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -17,7 +15,7 @@ pub struct Arguments {
     place: Where,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
     let z = problem.variables().start();
     let health = check(&mut problem, &z)?;
@@ -28,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     print(&name, &problem, &health);
     say!("report: {}", folder.path().join(page::FILE).display());
     let wrong = health.audit.iter().any(|audit| audit.agreement() == Agreement::Wrong);
-    Ok(if wrong { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    Ok(if wrong { FAILED } else { DONE })
 }
 
 fn print(name: &str, problem: &Problem, health: &Health) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use pullback_scene as scene;
-use pullback_scene::robot::{Base, Load};
+use pullback_scene::robot::{Base, Load, Loaded};
 use pullback_scene::{Integrator, Invalid};
 
 use pullback_solve::Error;
@@ -200,12 +200,10 @@ fn scene_of(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::S
     Ok((scene::Scene::from_source(&source)?, source))
 }
 
-/// The time step, steps and integrator of a robot alone; `of_file` is the time step of its file.
-fn simulated(file: &Path, timing: &Timing, of_file: Option<f64>) -> Result<scene::Simulation> {
-    let of_file = of_file.filter(|dt| *dt > 0.0 && DURATION / dt <= MOST_STEPS);
-    let dt = timing.dt.or(of_file).unwrap_or(DT);
-    let usual = (DURATION / dt).round().max(1.0);
-    let steps = timing.steps.map_or(usual, |steps| steps as f64);
+/// The time step, steps and integrator of a robot alone; `usual` is the time step where none is asked for.
+fn simulated(file: &Path, timing: &Timing, usual: f64) -> Result<scene::Simulation> {
+    let dt = timing.dt.unwrap_or(usual);
+    let steps = timing.steps.map_or((DURATION / dt).round().max(1.0), |steps| steps as f64);
     if steps > MOST_STEPS {
         let what = format!("{steps} steps are too many: the most is {MOST_STEPS}");
         return Err(Refused::new(file, what, "take a larger `--dt`, or fewer `--steps`").into());
@@ -214,7 +212,28 @@ fn simulated(file: &Path, timing: &Timing, of_file: Option<f64>) -> Result<scene
     Ok(scene::Simulation { dt, steps: steps as usize, integrator, ..scene::Simulation::default() })
 }
 
-/// A robot alone in a world with the gravity and the time step of its file.
+/// A robot alone in a world with the gravity and the time step of its file, for two seconds.
+pub fn alone(loaded: Loaded) -> scene::Scene {
+    let Loaded { mut robot, warnings } = loaded;
+    robot.name = plain(&robot.name);
+    let options = robot.options;
+    let of_file = options.dt.filter(|dt| *dt > 0.0 && DURATION / dt <= MOST_STEPS);
+    let dt = of_file.unwrap_or(DT);
+    let steps = (DURATION / dt).round().max(1.0) as usize;
+    scene::Scene {
+        name: robot.name.clone(),
+        world: scene::World {
+            gravity: options.gravity.unwrap_or(scene::World::default().gravity),
+            ..scene::World::default()
+        },
+        robots: vec![robot],
+        simulation: scene::Simulation { dt, steps, ..scene::Simulation::default() },
+        warnings,
+        ..scene::Scene::default()
+    }
+}
+
+/// The robot of a file, alone.
 fn robot(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scene, scene::Source)> {
     reading.folders_are_there()?;
     let load = Load {
@@ -228,20 +247,8 @@ fn robot(file: &Path, reading: &Reading, timing: &Timing) -> Result<(scene::Scen
         },
         ..Load::default()
     };
-    let scene::robot::Loaded { mut robot, warnings } = scene::Robot::load(file, &load)?;
-    robot.name = plain(&robot.name);
-    let name = robot.name.clone();
-    let options = robot.options;
-    let mut all = scene::Scene {
-        name,
-        robots: vec![robot],
-        simulation: simulated(file, timing, options.dt)?,
-        warnings,
-        ..scene::Scene::default()
-    };
-    if let Some(gravity) = options.gravity {
-        all.world.gravity = gravity;
-    }
+    let mut all = alone(scene::Robot::load(file, &load)?);
+    all.simulation = simulated(file, timing, all.simulation.dt)?;
     // The file stands for errors of what is checked now; it has no keys of scenes.
     let source = scene::Source::new("", file);
     all.check().map_err(|invalid| source.attach(invalid))?;

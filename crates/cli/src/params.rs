@@ -1,7 +1,6 @@
 //! `pullback params`: everything that has a name.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -11,7 +10,7 @@ use pullback_solve::Problem;
 
 use crate::folder::Refused;
 use crate::load::{self, Reading, Timing};
-use crate::say;
+use crate::{DONE, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -23,7 +22,7 @@ pub struct Arguments {
     reading: Reading,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(arguments: &Arguments) -> Result<u8> {
     let problem = Problem::new(load::simulation(&arguments.file, &arguments.reading, &Timing::default())?)?;
     let model = problem.model();
     let pattern = arguments.pattern.as_deref().unwrap_or("*");
@@ -46,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let line: Vec<String> = row.iter().enumerate().map(cell).collect();
         say!("{}", line.join("  ").trim_end());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(DONE)
 }
 
 fn list(rows: &mut Vec<Vec<String>>, layout: &Layout, values: &[f64], prefix: &str, pattern: &str) {

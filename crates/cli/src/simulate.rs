@@ -1,7 +1,6 @@
 //! `pullback simulate`: run a scene once, and keep what happens.
 
 use std::ops::Range;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -13,7 +12,7 @@ use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
 
 use crate::load::{self, Reading, Timing};
-use crate::{Where, folder, page, say};
+use crate::{DONE, Where, folder, page, say};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -129,7 +128,7 @@ impl Recorded {
     }
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(arguments: &Arguments) -> Result<u8> {
     let file = &arguments.place.file;
     let mut problem = Problem::new(load::simulation(file, &arguments.reading, &arguments.timing)?)?;
     let start = Instant::now();
@@ -147,7 +146,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("warning: {warning}");
     }
     say!("report: {}", folder.path().join(page::FILE).display());
-    Ok(ExitCode::SUCCESS)
+    Ok(DONE)
 }
 
 /// The rollout at the best point of a run.

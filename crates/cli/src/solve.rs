@@ -1,7 +1,6 @@
 //! `pullback solve`: find the variables that make the loss small.
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -13,7 +12,7 @@ use pullback_solve::optimise::{Error, Method, Run};
 
 use crate::folder::{self, Found};
 use crate::quality::Quality;
-use crate::{Where, load, optimise, page, say, simulate, solution};
+use crate::{DONE, Where, load, optimise, page, say, simulate, solution};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -36,7 +35,7 @@ const STATE: &str = "state.json";
 const PATIENCE: usize = 100;
 const LEAST_EVALUATIONS: usize = 20_000;
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
     problem.set_threads(arguments.threads);
     let other = arguments.compare.as_deref().map(method).transpose()?;
@@ -75,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     solution::write_solution(&folder, &problem, &run, &quality)?;
     page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded, &quality)?;
     summary(&problem, &run, comparison.as_ref(), seconds, folder.path(), &quality);
-    Ok(ExitCode::SUCCESS)
+    Ok(DONE)
 }
 
 /// The method with this name, and its defaults.

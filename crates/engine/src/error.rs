@@ -207,6 +207,12 @@ pub enum Error {
         /// What it is.
         value: f64,
     },
+    /// Someone wanted to stop.
+    #[error("stopped before step {step}, as was asked for")]
+    Stopped {
+        /// Before which step.
+        step: usize,
+    },
     /// A pullback without a forward pass.
     #[error("there is nothing to pull back: run the rollout forward first")]
     NothingToPullBack,
@@ -239,6 +245,7 @@ impl Error {
             | Error::TooLarge { .. }
             | Error::Length { .. }
             | Error::StartNotFinite { .. }
+            | Error::Stopped { .. }
             | Error::NothingToPullBack => false,
         }
     }

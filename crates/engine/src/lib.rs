@@ -15,6 +15,7 @@ mod preparation;
 pub mod rollout;
 mod step;
 mod stepper;
+mod stop;
 
 pub use contact::{Between, ContactWatch, Touching};
 pub use energy::Energy;
@@ -27,4 +28,5 @@ pub use names::{Control, Params, State};
 pub use pullback_scene::{Integrator, Memory, Snapshots};
 pub use rollout::{Gradient, Loss, Options, Rollout, Start};
 pub use step::{Scheme, Step};
-pub use stepper::Parts;
+pub use stepper::{Parts, Stepper};
+pub use stop::stop_when;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, held, ranges};
+use crate::stop;
 
 /// A number with a value and, if it is a dual, a tangent.
 pub trait Parts: Scalar {
@@ -185,6 +186,7 @@ impl<S: Parts> Stepper<S> {
 
     /// Sets the params of one world.
     pub fn set_params(&mut self, world: usize, params: &[S]) -> Result<(), Error> {
+        wanted("the params of a world", numbers(&self.io.params), params)?;
         write_all(&mut self.workspace, world, &self.io.params, params)?;
         if let Some(preparing) = &mut self.preparing {
             preparing.set_params(world, params)?;
@@ -199,6 +201,7 @@ impl<S: Parts> Stepper<S> {
 
     /// Sets the control of one world.
     pub fn set_control(&mut self, world: usize, control: &[S]) -> Result<(), Error> {
+        wanted("the control of a world", self.control_len, control)?;
         write_all(&mut self.workspace, world, &self.io.control, control)?;
         if let Some(jacobians) = &mut self.jacobians {
             self.newton.values(control);
@@ -209,6 +212,7 @@ impl<S: Parts> Stepper<S> {
 
     /// Sets the states of all worlds.
     pub fn set_state(&mut self, state: &[S]) -> Result<(), Error> {
+        wanted("the states of all worlds", self.state.len(), state)?;
         self.state.copy_from_slice(state);
         self.write_state()?;
         self.holds = None;
@@ -234,6 +238,7 @@ impl<S: Parts> Stepper<S> {
     }
 
     fn advance_to(&mut self, step: usize, known: Option<&[S]>, see: &mut See<'_, S>) -> Result<(), Error> {
+        stop::check(step)?;
         self.holds = None;
         let size = self.state.len();
         for part in 0..self.parts {
@@ -326,8 +331,11 @@ impl<S: Parts> Stepper<S> {
         state_bar: &mut [S],
         control_bar: &mut [S],
     ) -> Result<(), Error> {
-        if self.holds != Some(step) {
-            self.advance_to(step, known, &mut |_, _| Ok(()))?;
+        wanted("the cotangents of states", self.state.len(), state_bar)?;
+        wanted("the cotangents of controls", self.worlds * self.control_len, control_bar)?;
+        match self.holds == Some(step) {
+            true => stop::check(step)?,
+            false => self.advance_to(step, known, &mut |_, _| Ok(()))?,
         }
         self.holds = None;
         let size = self.state.len();
@@ -422,6 +430,7 @@ impl<S: Parts> Stepper<S> {
 
     /// The cotangents of one world's params, summed over all steps that were pulled back.
     pub fn params_bar(&mut self, world: usize, bars: &mut [S]) -> Result<(), Error> {
+        wanted("the cotangents of params", numbers(&self.io.params), bars)?;
         read_bars(&self.workspace, world, &self.io.params, bars)?;
         let Some(preparing) = &mut self.preparing else { return Ok(()) };
         if !std::mem::replace(&mut self.pulled, true) {
@@ -454,6 +463,7 @@ impl<S: Parts> Stepper<S> {
         state_bar: &mut [S],
         control_bar: &mut [S],
     ) -> Result<(), Error> {
+        stop::check(step)?;
         (self.holds, self.to_carry) = (None, false);
         for part in (0..self.parts).rev() {
             load(part, &mut self.workspace)?;
@@ -468,6 +478,19 @@ impl<S: Parts> Stepper<S> {
             self.pull_part(step, state_bar, control_bar)?;
         }
         Ok(())
+    }
+}
+
+/// How many numbers buffers hold together.
+fn numbers(buffers: &[(BufferUse, usize)]) -> usize {
+    buffers.iter().map(|(_, len)| len).sum()
+}
+
+/// An error if a vector has another length.
+fn wanted<S>(what: &'static str, wanted: usize, found: &[S]) -> Result<(), Error> {
+    match found.len() == wanted {
+        true => Ok(()),
+        false => Err(Error::Length { what, wanted, found: found.len() }),
     }
 }
 

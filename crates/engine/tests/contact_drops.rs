@@ -1,6 +1,6 @@
 //! Things that are dropped, turned in any way: every step on their way to rest is solved, or the gradient would be refused.
 //!
-//! `CONTACT_DROPS=600` drops 10,800 of them, of which 6 are refused.
+//! `CONTACT_DROPS=600` drops 10,800 of them, of which 4 are refused.
 
 mod common;
 

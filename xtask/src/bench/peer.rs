@@ -43,6 +43,10 @@ pub fn ready(workspace: &Workspace, benchmark: &str) -> Result<Option<Peer>> {
 fn python(workspace: &Workspace, benchmark: &str, script: PathBuf) -> Result<Peer> {
     let environment = format!("bench-{benchmark}");
     let venv = venv::ready(workspace, &environment)?;
+    if benchmark == "python" {
+        // What is measured there is Pullback itself, called from Python.
+        crate::python::install(workspace, &venv, "release")?;
+    }
     let file = venv::requirements_file(workspace, &environment);
     let requirements = fs::read_to_string(&file)?;
     let (name, version) = first_requirement(&requirements)

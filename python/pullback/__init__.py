@@ -1,0 +1,66 @@
+"""Pullback: simulate a world, write a loss over what happened, and get the gradient of that loss by anything in the world.
+
+>>> import pullback
+>>> sim = pullback.load("scenes/throw.toml")           # doctest: +SKIP
+>>> states = sim.rollout(sim.model.state())            # doctest: +SKIP
+
+A `Model` is what the world is, a `State` its positions and velocities, `Params` its physical numbers, a `Simulation` makes
+steps and rollouts of it. Words and units are those of the documentation: SI units, quaternions (w, x, y, z).
+"""
+
+from __future__ import annotations
+
+from . import losses, optimise
+from .errors import (
+    DeviceError,
+    DtypeError,
+    Error,
+    OptimiserError,
+    PanicError,
+    RangeError,
+    RolloutError,
+    SceneError,
+    SettingError,
+    ShapeError,
+    TooLargeError,
+    UnknownNameError,
+)
+from .model import Model
+from .names import Control, Layout, Params, Quantity, State
+from .problem import Problem, Variable
+from .settings import Binomial, Budget, Dense, EveryStep, Integrator, Memory, Reversible
+from .simulation import Simulation, load
+
+__all__ = [
+    "Binomial",
+    "Budget",
+    "Control",
+    "Dense",
+    "DeviceError",
+    "DtypeError",
+    "Error",
+    "EveryStep",
+    "Integrator",
+    "Layout",
+    "Memory",
+    "Model",
+    "OptimiserError",
+    "PanicError",
+    "Params",
+    "Problem",
+    "Quantity",
+    "RangeError",
+    "Reversible",
+    "RolloutError",
+    "SceneError",
+    "SettingError",
+    "ShapeError",
+    "Simulation",
+    "State",
+    "TooLargeError",
+    "UnknownNameError",
+    "Variable",
+    "load",
+    "losses",
+    "optimise",
+]

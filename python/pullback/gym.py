@@ -1,0 +1,160 @@
+"""A vector environment of Gymnasium over any scene: all worlds step at once in the engine, and gradients come along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import SettingError, ShapeError
+from .names import Params
+from .simulation import Simulation
+
+__all__ = ["VectorEnv"]
+
+Doubles: TypeAlias = NDArray[np.float64]
+#: From the state after a step (..., state) and its control (..., control) to a reward, or to whether all is over (...).
+Judge: TypeAlias = Callable[[Any, Any], Any]
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """Many worlds of one scene.
+
+    An observation is a state, an action a control. A world that is over is reset in its next step (`AutoresetMode.NEXT_STEP`).
+
+    Parameters
+    ----------
+    simulation : Simulation
+        What is simulated; `simulation.steps` is how long an episode may be.
+    num_envs : int
+        How many worlds.
+    reward : callable
+        From the state after a step, shape (..., state), and its control, shape (..., control), to a reward, shape (...).
+        Written with operators and methods that NumPy and torch share, it serves `transition` as well.
+    terminated : callable, optional
+        From the same to whether an episode is over.
+    spread : float or array_like, shape (tangent,), optional
+        How far first states lie from that of the scene: standard deviations in the tangent space.
+    theta : Params or array_like, shape (params,) or (num_envs, params), optional
+        Params, for instance randomised ones; those of the scene by default.
+
+    Notes
+    -----
+    `info["pullback"]` of a step takes a cotangent of the observations, shape (num_envs, state), to those of the states before,
+    of the actions and of the params: (num_envs, state), (num_envs, control) and like theta. `transition` is the same step for
+    torch and JAX.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        num_envs: int,
+        reward: Judge,
+        *,
+        terminated: Judge | None = None,
+        spread: ArrayLike = 0.0,
+        theta: Params | ArrayLike | None = None,
+    ) -> None:
+        super().__init__()
+        if num_envs < 1:
+            raise SettingError(f"num_envs is {num_envs}: at least 1 is wanted")
+        model = simulation.model
+        if len(model.control_layout) == 0:
+            raise SettingError(f"the scene {model.name!r} has no controls, and so no actions")
+        self.simulation, self.num_envs = simulation, num_envs
+        self._reward, self._terminated = reward, terminated
+        self._theta = np.asarray(model.params() if theta is None else theta, dtype=np.float64)
+        self._first = model.state()
+        try:
+            self._spread = np.broadcast_to(
+                np.asarray(spread, dtype=np.float64), (model.state_layout.tangent_len,)
+            )
+        except ValueError:
+            wanted = model.state_layout.tangent_len
+            raise ShapeError(
+                f"spread: a number or shape ({wanted},) is wanted, and {np.shape(spread)} was given"
+            ) from None
+        lower, upper = _limits(simulation)
+        size = len(model.state_layout)
+        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
+        self.single_action_space = gymnasium.spaces.Box(lower, upper, dtype=np.float64)
+        batch = gymnasium.vector.utils.batch_space
+        self.observation_space = batch(self.single_observation_space, num_envs)
+        self.action_space = batch(self.single_action_space, num_envs)
+        self._x: Doubles = np.empty((num_envs, size))
+        self._steps = np.zeros(num_envs, dtype=np.int64)
+        self._over = np.ones(num_envs, dtype=bool)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Doubles, dict[str, Any]]:
+        """All worlds from the beginning."""
+        if seed is not None or self._np_random is None:
+            first = seed[0] if isinstance(seed, list) else seed
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(first)
+        self._begin(np.ones(self.num_envs, dtype=bool))
+        self._over[:] = False
+        return self._x.copy(), {}
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Doubles, Doubles, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """One step of all worlds; those that are over begin anew instead."""
+        u = np.asarray(actions, dtype=np.float64)
+        wanted = (self.num_envs, len(self.simulation.model.control_layout))
+        if u.shape != wanted:
+            raise ShapeError(f"actions: shape {wanted} is wanted, and {u.shape} was given")
+        began = self._over.copy()
+        after, pullback = self.simulation.step_vjp(self._x, u, self._theta)
+        self._x = np.array(after)
+        self._steps += 1
+        reward = np.where(began, 0.0, np.asarray(self._reward(self._x, u), dtype=np.float64))
+        ended = np.zeros(self.num_envs, dtype=bool)
+        if self._terminated is not None:
+            ended = np.asarray(self._terminated(self._x, u), dtype=bool) & ~began
+        self._begin(began)
+        truncated = (self._steps >= self.simulation.steps) & ~ended & ~began
+        self._over = ended | truncated
+        return self._x.copy(), reward, ended, truncated, {"pullback": _cut(pullback, began)}
+
+    def transition(self, x: Any, u: Any, theta: Any = None) -> tuple[Any, Any]:
+        """The state after a step and its reward, of arrays of NumPy, torch or JAX, with their place in a graph."""
+        after = self.simulation.step(x, u, self._theta if theta is None else theta)
+        return after, self._reward(after, u)
+
+    @property
+    def state(self) -> Doubles:
+        """The states of all worlds, shape (num_envs, state)."""
+        return np.array(self._x)
+
+    def _begin(self, which: NDArray[np.bool_]) -> None:
+        """First states for these worlds."""
+        self._steps[which] = 0
+        for world in np.flatnonzero(which):
+            tangent = self._spread * self.np_random.standard_normal(len(self._spread))
+            self._x[world] = self._first.retract(tangent).values
+
+
+def _cut(
+    pullback: Callable[[ArrayLike], tuple[Any, Any, Any]], began: NDArray[np.bool_]
+) -> Callable[..., Any]:
+    """A pullback that knows which worlds have begun anew: nothing before reaches them."""
+
+    def cut(observation_bar: ArrayLike) -> tuple[Any, Any, Any]:
+        return pullback(np.where(began[:, None], 0.0, np.asarray(observation_bar, dtype=np.float64)))
+
+    return cut
+
+
+def _limits(simulation: Simulation) -> tuple[Doubles, Doubles]:
+    """The least and the greatest controls."""
+    lower, upper = (np.empty(len(simulation.model.control_layout)) for _ in range(2))
+    for quantity in simulation.model.control_layout.quantities:
+        lower[quantity.where], upper[quantity.where] = quantity.lower, quantity.upper
+    return lower, upper

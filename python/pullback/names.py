@@ -1,0 +1,284 @@
+"""Flat vectors with named parts: states, controls and params."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._arrays import aligned
+from .errors import ShapeError
+
+if TYPE_CHECKING:
+    import jax
+    import torch
+
+    from .model import Model
+
+__all__ = ["Control", "Layout", "Params", "Quantity", "State"]
+
+Self = TypeVar("Self", bound="Named")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a named value means.
+
+    Attributes
+    ----------
+    name : str
+        Its whole name.
+    unit : str
+        `"N/m"`; `"1"` for a number without a unit.
+    doc : str
+        A sentence about it.
+    lower, upper : float
+        The least and the greatest value that make sense.
+    rotation : bool
+        Is it a unit quaternion (w, x, y, z)? A tangent of it is a rotation vector [rad], of three numbers.
+    where : slice
+        Where its numbers lie in the flat vector.
+    """
+
+    name: str
+    unit: str
+    doc: str
+    lower: float
+    upper: float
+    rotation: bool
+    where: slice
+
+
+class Layout:
+    """Where each name lies in a flat vector.
+
+    `layout["ball.position"]` is a slice, good for arrays of NumPy, torch and JAX alike: `states[..., layout["ball.position"]]`.
+    """
+
+    def __init__(self, core: _core.Layout) -> None:
+        self._core = core
+        self._found: dict[str, tuple[slice, tuple[int, ...]]] = {}
+        self._parts: list[Quantity] | None = None
+
+    def __len__(self) -> int:
+        """How many numbers a vector has."""
+        return len(self._core)
+
+    @property
+    def tangent_len(self) -> int:
+        """How many numbers a tangent has: three for a rotation, which is stored as four."""
+        return self._core.tangent_len
+
+    def __getitem__(self, name: str) -> slice:
+        """Where a name lies: a value (`chain[3].mass`), a number of it (`ball.position.z`), or a whole group (`chain.mass`)."""
+        return self._find(name)[0]
+
+    def __contains__(self, name: object) -> bool:
+        """Is there such a name?"""
+        try:
+            return isinstance(name, str) and self._find(name) is not None
+        except LookupError:
+            return False
+
+    def select(self, pattern: str) -> NDArray[np.intp]:
+        """Indices of all numbers whose names match a glob, such as `"*.stiffness"`."""
+        ranges = [np.arange(start, stop, dtype=np.intp) for start, stop in self._core.select(pattern)]
+        return np.concatenate(ranges)
+
+    def name_of(self, index: int) -> str:
+        """The name of a number, with its axis: `ball.position.z`."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"there are {len(self)} numbers, and no number {index}")
+        return self._core.name_of(index)
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """Every named value with its unit, meaning and range, in order."""
+        if self._parts is None:
+            self._parts = [
+                Quantity(name, unit, doc, lower, upper, rotation, slice(start, stop))
+                for name, start, stop, unit, doc, lower, upper, rotation in self._core.parts()
+            ]
+        return list(self._parts)
+
+    @property
+    def names(self) -> list[str]:
+        """The name of every value, in order."""
+        return [quantity.name for quantity in self.quantities]
+
+    def _find(self, name: str) -> tuple[slice, tuple[int, ...]]:
+        found = self._found.get(name)
+        if found is None:
+            start, stop, shape = self._core.find(name)
+            found = self._found[name] = (slice(start, stop), tuple(shape))
+        return found
+
+
+class Named:
+    """A flat vector whose parts have names.
+
+    Parameters
+    ----------
+    model : Model
+        Whose vector it is.
+    values : array_like, optional
+        The numbers, in the order of the layout; those of the scene by default. They are copied.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (len(layout),)
+        The numbers, aligned to 64 bytes. They may be written to, without any check.
+    """
+
+    model: Model
+    layout: Layout
+    values: NDArray[np.float64]
+
+    def __init__(self, model: Model, values: ArrayLike | None = None) -> None:
+        self.model = model
+        self.layout = self._layout_of(model)
+        numbers = self.layout._core.values() if values is None else values
+        given = np.asarray(numbers, dtype=np.float64)
+        if given.shape != (len(self.layout),):
+            raise ShapeError(
+                f"{type(self).__name__}: shape {(len(self.layout),)} is wanted, and {given.shape} was given"
+            )
+        self.values = aligned(given)
+
+    @staticmethod
+    def _layout_of(model: Model) -> Layout:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, name: str) -> Any:
+        """The number with this name as a `float`, or the numbers as a view of `values`: (3,), (4,), (count,) or (count, 3)."""
+        where, shape = self.layout._find(name)
+        return float(self.values[where.start]) if shape == () else self.values[where].reshape(shape)
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """Sets the numbers with this name; those of a group may be one for all. Refuses what makes no sense."""
+        where, shape = self.layout._find(name)
+        try:
+            numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
+        except ValueError:
+            raise ShapeError(f"`{name}`: shape {shape} is wanted, and {np.shape(value)} was given") from None
+        self.layout._core.check_set(name, numbers.ravel().tolist())
+        self.values[where] = numbers.ravel()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.layout
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.layout.names)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Every name with its value."""
+        return ((name, self[name]) for name in self.layout.names)
+
+    def select(self, pattern: str) -> dict[str, Any]:
+        """The values whose names match a glob, such as `"*.stiffness"`."""
+        wanted = set(self.layout.select(pattern).tolist())
+        return {q.name: self[q.name] for q in self.layout.quantities if q.where.start in wanted}
+
+    def check(self) -> None:
+        """Raises `RangeError` unless every number is finite and in its range."""
+        self.layout._core.check(self.values.tolist())
+
+    def retract(self: Self, tangent: ArrayLike) -> Self:
+        """The vector that is reached along a tangent, of shape (layout.tangent_len,): on the manifold."""
+        numbers = np.asarray(tangent, dtype=np.float64).tolist()
+        return type(self)(self.model, self.layout._core.retract(self.values.tolist(), numbers))
+
+    def difference(self: Self, to: Self) -> NDArray[np.float64]:
+        """The tangent that leads from here to another vector: `x.retract(x.difference(y))` is y."""
+        return np.array(self.layout._core.difference(self.values.tolist(), to.values.tolist()))
+
+    def to_tangent(self, bars: ArrayLike) -> NDArray[np.float64]:
+        """A cotangent of the stored numbers at this vector, as one of tangents."""
+        numbers = np.asarray(bars, dtype=np.float64).tolist()
+        return np.array(self.layout._core.to_tangent(self.values.tolist(), numbers))
+
+    def torch(self, dtype: torch.dtype | None = None, *, requires_grad: bool = False) -> torch.Tensor:
+        """A copy as a torch tensor, `float64` unless another type is asked for."""
+        import torch
+
+        copied = torch.from_numpy(self.values.copy()).to(dtype or torch.float64)
+        return copied.requires_grad_(requires_grad)
+
+    def jax(self, dtype: Any = None) -> jax.Array:
+        """A copy as a JAX array, in the widest type that JAX is set to."""
+        import jax.numpy as jnp
+
+        return jnp.array(self.values, dtype=dtype)
+
+    def copy(self: Self) -> Self:
+        """Another vector with the same numbers."""
+        return type(self)(self.model, self.values)
+
+    __copy__ = copy
+
+    def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
+        return type(self)(copy.deepcopy(self.model, memo), self.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.model, np.array(self.values)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self)
+            and isinstance(other, Named)
+            and bool(np.array_equal(self.values, other.values))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **how: Any) -> Any:
+        """The numbers for other libraries, without a copy."""
+        return self.values.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.values.__dlpack_device__()
+
+    def __repr__(self) -> str:
+        lines = [f"  {q.name} = {_short(self[q.name])} {q.unit}" for q in self.layout.quantities[:12]]
+        more = len(self.layout.quantities) - len(lines)
+        tail = [f"  ... and {more} more"] if more > 0 else []
+        return "\n".join([f"{type(self).__name__} of {self.model.name!r}:", *lines, *tail])
+
+
+def _short(value: Any) -> str:
+    return np.array2string(np.asarray(value), precision=6, separator=", ")
+
+
+class State(Named):
+    """Configuration and velocity of everything: `ball.position` [m], `arm.elbow.velocity` [rad/s]."""
+
+    @staticmethod
+    def _layout_of(model: Model) -> Layout:
+        return model.state_layout
+
+
+class Control(Named):
+    """What is applied from outside in one step: `thruster.force` [N]."""
+
+    @staticmethod
+    def _layout_of(model: Model) -> Layout:
+        return model.control_layout
+
+
+class Params(Named):
+    """Every physical number that can be differentiated: `ball.mass` [kg], `gravity` [m/s²]."""
+
+    @staticmethod
+    def _layout_of(model: Model) -> Layout:
+        return model.params_layout

@@ -1,0 +1,286 @@
+"""Problems: a scene with what may change and what is to be small."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core, losses, optimise
+from .model import Model
+from .names import Params, State
+from .simulation import Simulation
+
+__all__ = ["Audit", "Health", "Problem", "Variable"]
+
+Doubles: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """Something that may change.
+
+    Parameters
+    ----------
+    name : str
+        A param or a glob (`ball.mass`, `*.stiffness`); `initial.` before a name of the state; `control.` before one of controls,
+        in all steps.
+    lower, upper : float, optional
+        Bounds of each number, in its unit.
+    transform : bool
+        Keep bounds by a coordinate that cannot leave them, instead of putting values back on them.
+    scale : float, optional
+        The size of a typical change, in its unit.
+    start : float or sequence of float, optional
+        Where the search starts; at the scene's value by default.
+    """
+
+    name: str
+    lower: float | None = None
+    upper: float | None = None
+    transform: bool = False
+    scale: float | None = None
+    start: float | Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A derivative beside a difference, in the variable's unit; `verdict` is `"right"`, `"WRONG"` or `"unclear"`."""
+
+    name: str
+    unit: str
+    derivative: float
+    difference: float
+    error: float
+    doubt: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """What a check of a problem found.
+
+    Attributes
+    ----------
+    audit : list of Audit
+        The gradient by some variables, beside finite differences.
+    zeros : dict of str to str
+        Why derivatives by numbers of contacts are zero, where that can be told.
+    reach : float or None
+        The longest step, in scaled variables, up to which the gradient is of use.
+    energy : dict
+        `times` [s], `kinetic` and `potential` [J], whether it is `conserved`, and its `drift` [J].
+    growth : dict
+        How gradients grow on their way back: `rate` [1/s], `total` factor, `verdict` and a `sentence` for people.
+    norms : ndarray, shape (steps + 1,)
+        Of the cotangent of each state.
+    value : float
+        The loss.
+    """
+
+    audit: list[Audit]
+    zeros: dict[str, str]
+    reach: float | None
+    energy: dict[str, Any]
+    growth: dict[str, Any]
+    norms: Doubles
+    value: float
+
+    @property
+    def right(self) -> bool:
+        """Is no derivative wrong."""
+        return all(audit.verdict != "WRONG" for audit in self.audit)
+
+
+class Problem:
+    """A scene with what may change and what is to be small.
+
+    The vector z stands for the variables, scaled so that 1 is a typical change.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        What is simulated, and for how many steps.
+    variables : sequence of Variable or str
+        What may change.
+    loss : sequence of losses
+        What is to be small: the sum of these.
+    method : Method, optional
+        `LBFGS()` by default.
+    iterations, tolerance, target
+        When `solve` stops: after so many iterations; when the projected gradient or a step is so small; at such a loss.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        variables: Sequence[Variable | str],
+        loss: Sequence[losses.Loss],
+        *,
+        method: optimise.Method | None = None,
+        iterations: int = 100,
+        tolerance: float = 1e-10,
+        target: float | None = None,
+    ) -> None:
+        changing = [Variable(v) if isinstance(v, str) else v for v in variables]
+        self._core = _core.Problem.of(
+            simulation.model._core,
+            simulation._core,
+            simulation.steps,
+            [(v.name, v.lower, v.upper, v.transform, v.scale, _numbers(v.start)) for v in changing],
+            [losses.pack(term) for term in loss],
+            optimise.pack(optimise.LBFGS() if method is None else method),
+            (iterations, tolerance, target),
+        )
+        self.simulation = simulation
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Problem:
+        """Reads a problem file: a scene with `[[variables]]`, `[[loss]]` and, if wanted, `[optimiser]`."""
+        return cls._of(_core.Problem(None, path), Model.load(path))
+
+    @classmethod
+    def parse(cls, text: str, file: str | PathLike[str] = "problem.toml") -> Problem:
+        """A problem from the text of a file; data files are looked for where `file` would be."""
+        return cls._of(_core.Problem(text, file), Model.parse(text, file))
+
+    @classmethod
+    def _of(cls, core: _core.Problem, model: Model) -> Problem:
+        problem = cls.__new__(cls)
+        problem._core = core
+        problem.simulation = Simulation(model)
+        return problem
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.simulation.model
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each variable."""
+        return [name for name, *_ in self._core.variables()]
+
+    @property
+    def units(self) -> list[str]:
+        """The unit of each variable."""
+        return [unit for _, unit, *_ in self._core.variables()]
+
+    @property
+    def start(self) -> Doubles:
+        """Where the search starts, shape (variables,)."""
+        return np.array(self._core.start()[0])
+
+    @property
+    def bounds(self) -> tuple[Doubles, Doubles]:
+        """The bounds of z."""
+        _, lower, upper = self._core.start()
+        return np.array(lower), np.array(upper)
+
+    def values(self, z: ArrayLike) -> dict[str, float]:
+        """The variables at z by name, in their own units."""
+        return dict(zip(self.names, self._core.values(_list(z)), strict=True))
+
+    def point(self, z: ArrayLike) -> tuple[State, Doubles, Params]:
+        """First state, controls (steps, control) and params at z."""
+        state, controls, params = self._core.point(_list(z))
+        shape = (self.simulation.steps, len(self.model.control_layout))
+        return self.model.state(state), np.array(controls).reshape(shape), self.model.params(params)
+
+    def rollout(self, z: ArrayLike) -> Doubles:
+        """All states at z, shape (steps + 1, state)."""
+        x, u, theta = self.point(z)
+        return self.simulation.rollout(x, u, theta)
+
+    def value(self, z: ArrayLike) -> float:
+        """The loss at z."""
+        return self._core.value(_list(z))
+
+    def gradient(self, z: ArrayLike) -> tuple[float, Doubles]:
+        """The loss at z, and its gradient by z."""
+        value, gradient = self._core.gradient(_list(z))
+        return value, np.array(gradient)
+
+    def full_gradient(self, z: ArrayLike) -> tuple[float, State, Doubles, Params]:
+        """The loss at z, and its gradient by the first state, the controls (steps, control) and the params, with names."""
+        value, state, controls, params, _ = self._core.full_gradient(_list(z))
+        shape = (self.simulation.steps, len(self.model.control_layout))
+        return value, self.model.state(state), np.array(controls).reshape(shape), self.model.params(params)
+
+    def jacobian(self, z: ArrayLike) -> tuple[Doubles, Doubles]:
+        """Residuals at z, whose squares sum up to the loss, and their Jacobian by z."""
+        residuals, rows = self._core.jacobian(_list(z))
+        return np.array(residuals), np.array(rows).reshape(len(residuals), -1)
+
+    def parts(self, z: ArrayLike) -> dict[str, float]:
+        """What each part of the loss comes to at z."""
+        return dict(self._core.parts(_list(z)))
+
+    def standard_errors(self, z: ArrayLike) -> dict[str, float] | None:
+        """The standard error of each variable at z, in its unit, where measurements are fitted."""
+        found = self._core.standard_errors(_list(z))
+        return None if found is None else dict(zip(self.names, found, strict=True))
+
+    def check(self, z: ArrayLike | None = None) -> Health:
+        """Holds the gradient against finite differences, and looks at energy and at how gradients grow."""
+        audit, zeros, reach, energy, growth, norms, value = self._core.check(
+            _list(self.start if z is None else z)
+        )
+        times, kinetic, potential, conserved, drift = energy
+        rate, total, verdict, sentence = growth
+        return Health(
+            [Audit(*found) for found in audit],
+            dict(zeros),
+            reach,
+            {
+                "times": np.array(times),
+                "kinetic": np.array(kinetic),
+                "potential": np.array(potential),
+                "conserved": conserved,
+                "drift": drift,
+            },
+            {"rate": rate, "total": total, "verdict": verdict, "sentence": sentence},
+            np.array(norms),
+            value,
+        )
+
+    def begin(self, method: optimise.Method | None = None) -> optimise.Run:
+        """A minimisation with the problem's optimiser, or with another method, at its start."""
+        core = self._core.begin(None if method is None else optimise.pack(method))
+        return optimise.Run(core, optimise.advance(core, self._core), self)
+
+    def resume(self, path: str | PathLike[str]) -> optimise.Run:
+        """A minimisation that `Run.save` wrote; that of another problem is refused."""
+        core = _core.Run.load(path, self._core.fingerprint)
+        return optimise.Run(core, optimise.advance(core, self._core), self)
+
+    def solve(self, method: optimise.Method | None = None) -> optimise.Result:
+        """Makes the loss small."""
+        return self.begin(method).finish()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, file = self._core.source
+        if not text:
+            raise TypeError(
+                "a problem that was built in code cannot be pickled; build it again, or write it as a file"
+            )
+        return (Problem.parse, (text, os.path.abspath(file)))
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.model.name!r}: {len(self.names)} variables, {self._core.method}>"
+
+
+def _list(z: ArrayLike) -> list[float]:
+    numbers: list[float] = np.asarray(z, dtype=np.float64).ravel().tolist()
+    return numbers
+
+
+def _numbers(start: float | Sequence[float] | None) -> list[float] | None:
+    if start is None:
+        return None
+    return _list(start)

@@ -1,0 +1,114 @@
+//! From what Python says of a problem to its description.
+
+use std::collections::HashMap;
+
+use pullback_scene::{
+    Bounds, ContactQuantity, LossKind, LossTerm, Method, Scene, Simulation, Variable as Described, When,
+};
+
+use crate::error::Failure;
+use crate::pool::Engine;
+
+/// Settings by their names.
+pub type Numbers = HashMap<String, f64>;
+/// Name, lower, upper, whether bounds are kept by a transform, scale, start.
+pub type Variable = (String, Option<f64>, Option<f64>, bool, Option<f64>, Option<Vec<f64>>);
+/// Kind, of what, with what, target, axes, steps (none: the end; empty: always), weight.
+pub type Term = (String, String, Option<String>, Vec<f64>, [bool; 3], Option<Vec<usize>>, f64);
+
+/// How a simulation runs, as a scene says it.
+pub fn simulation(engine: &Engine, steps: usize) -> Simulation {
+    let (scheme, options) = (engine.step.scheme(), engine.options);
+    Simulation {
+        dt: scheme.dt,
+        steps,
+        substeps: scheme.substeps,
+        integrator: scheme.integrator,
+        memory: options.memory,
+        snapshots: options.snapshots,
+        truncate: options.truncate,
+        clip: options.clip,
+    }
+}
+
+/// Something that may change.
+pub fn variable(variable: Variable) -> Result<Described, Failure> {
+    let (name, lower, upper, transform, scale, start) = variable;
+    let bounds = if transform { Bounds::Transform } else { Bounds::Project };
+    Ok(Described { name, lower, upper, bounds, scale, start })
+}
+
+/// A part of the loss.
+pub fn term(scene: &Scene, term: Term) -> Result<LossTerm, Failure> {
+    let (kind, of, with, target, axes, steps, weight) = term;
+    let vector = || -> Result<[f64; 3], Failure> {
+        let wrong =
+            |found: Vec<f64>| setting(format!("a target has three numbers, and {} were given", found.len()));
+        target.clone().try_into().map_err(wrong)
+    };
+    let number = || target.first().copied().ok_or_else(|| setting("a target is one number".into()));
+    let touching = |quantity: ContactQuantity| -> Result<LossKind, Failure> {
+        let with = with.as_deref().map(|with| scene.toucher(with)).transpose()?;
+        Ok(LossKind::Contact { of: scene.toucher(&of)?, with, quantity })
+    };
+    let particle = scene.particle_index(&of);
+    let kind = match (kind.as_str(), particle) {
+        ("position", Ok(of)) => LossKind::Position { of, target: vector()?, axes },
+        ("velocity", Ok(of)) => LossKind::Velocity { of, target: vector()?, axes },
+        // Without robots the names that are near are those of particles.
+        ("position" | "velocity", Err(none)) if scene.robots.is_empty() => return Err(none.into()),
+        ("position", Err(_)) => LossKind::PartPosition { of: scene.part(&of)?, target: vector()?, axes },
+        ("velocity", Err(_)) => LossKind::PartVelocity { of: scene.part(&of)?, target: vector()?, axes },
+        ("joint", _) => {
+            let (robot, joint) = scene.joint(&of)?;
+            LossKind::Joint { robot, joint, target: number()? }
+        }
+        ("force", _) => touching(ContactQuantity::Force { target: vector()?, axes })?,
+        ("normal-force", _) => touching(ContactQuantity::NormalForce { target: number()? })?,
+        ("friction-force", _) => touching(ContactQuantity::FrictionForce { target: number()? })?,
+        ("penetration", _) => touching(ContactQuantity::Penetration { target: number()? })?,
+        ("effort", _) => LossKind::Effort { actuator: of },
+        (other, _) => return Err(setting(format!("there is no loss `{other}`"))),
+    };
+    let at = match steps {
+        None => When::End,
+        Some(steps) if steps.is_empty() => When::Always,
+        Some(steps) => When::Steps(steps),
+    };
+    Ok(LossTerm { kind, at, weight })
+}
+
+/// A method of optimisation, by its name in files and its settings.
+pub fn method(name: &str, numbers: &Numbers) -> Result<Method, Failure> {
+    let known = Method::ALL.into_iter().find(|method| method.name() == name);
+    let names = Method::ALL.map(|method| format!("\"{}\"", method.name())).join(", ");
+    let default = known.ok_or_else(|| setting(format!("there is no method `{name}`; there are {names}")))?;
+    if let Some(unknown) = numbers.keys().find(|key| !default.keys().contains(&key.as_str())) {
+        let keys = default.keys().join(", ");
+        return Err(setting(format!("`{name}` has no setting `{unknown}`; it has {keys}")));
+    }
+    let number = |key: &str, default: f64| numbers.get(key).copied().unwrap_or(default);
+    Ok(match default {
+        Method::GradientDescent { rate, momentum } => {
+            Method::GradientDescent { rate: number("rate", rate), momentum: number("momentum", momentum) }
+        }
+        Method::Adam { rate, beta1, beta2 } => Method::Adam {
+            rate: number("rate", rate),
+            beta1: number("beta1", beta1),
+            beta2: number("beta2", beta2),
+        },
+        Method::Lbfgs { history } => Method::Lbfgs { history: number("history", history as f64) as usize },
+        Method::LevenbergMarquardt { damping } => {
+            Method::LevenbergMarquardt { damping: number("damping", damping) }
+        }
+        Method::CmaEs { sigma, seed, .. } => Method::CmaEs {
+            sigma: number("sigma", sigma),
+            population: numbers.get("population").map(|count| *count as usize),
+            seed: number("seed", seed as f64) as u64,
+        },
+    })
+}
+
+fn setting(message: String) -> Failure {
+    Failure::Setting(message)
+}

@@ -1,0 +1,163 @@
+"""What tests share: worlds of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pullback
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENES = ROOT / "scenes"
+
+ROD = """
+<mujoco>
+  <worldbody>
+    <body name="rod" pos="0 0 2">
+      <joint name="hinge" axis="0 1 0" damping="0.1"/>
+      <geom type="sphere" size="0.1" pos="0 0 -0.5" mass="2"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="hinge" ctrlrange="-5 5" ctrllimited="true"/></actuator>
+</mujoco>
+"""
+
+ARM = """
+<robot name="arm">
+  <link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="upper">
+    <inertial><origin xyz="0 0 -0.2"/><mass value="1.5"/>
+      <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <link name="fore">
+    <inertial><origin xyz="0 0 -0.15"/><mass value="0.8"/>
+      <inertia ixx="0.01" iyy="0.01" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 -0.4"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+
+#: A ball on a spring with drag, and a thruster.
+PARTICLES = """
+name = "particles"
+[simulation]
+dt = 0.01
+steps = 20
+integrator = "rk4"
+[world]
+wind = [0.5, 0, 0]
+[[particles]]
+name = "ball"
+position = [0.3, 0, 1]
+velocity = [1, 0.5, 0]
+mass = 0.2
+drag = 0.01
+[[particles]]
+name = "nail"
+position = [0, 0, 2]
+mass = 1
+fixed = true
+[[springs]]
+name = "band"
+ends = ["ball", "nail"]
+stiffness = 20
+rest_length = 0.8
+[[actuators]]
+name = "thruster"
+on = "ball"
+control = [0.1, 0, 0.2]
+"""
+
+#: Stiff springs, solved for.
+IMPLICIT = (
+    PARTICLES.replace('"rk4"', '"backward-euler"')
+    .replace("stiffness = 20", "stiffness = 2000")
+    .replace('name = "particles"', 'name = "implicit"')
+)
+
+#: A loose body that turns in the air.
+TUMBLING = """
+name = "tumbling"
+[simulation]
+dt = 0.01
+steps = 20
+[[bodies]]
+name = "brick"
+position = [0, 0, 2]
+velocity = [0.3, 0, 0.5]
+angular_velocity = [1, 2, 0.5]
+shape = { box = [0.1, 0.2, 0.05] }
+mass = 1.5
+"""
+
+#: Two boxes that slide on the ground: hard contact with friction.
+SLIDING = """
+name = "sliding"
+[simulation]
+dt = 0.005
+steps = 20
+[contact]
+mu = 0.3
+[ground]
+[[bodies]]
+name = "boxes"
+positions = [[0, 0, 0.1], [0.7, 0, 0.1]]
+velocities = [[1, 0.2, 0], [0, 0.5, 0]]
+shape = { box = [0.1, 0.1, 0.1] }
+mass = 1
+"""
+
+#: A box and a particle on springs and dampers, with friction.
+SOFT = """
+name = "soft"
+[simulation]
+dt = 0.002
+steps = 20
+[contact]
+model = "penalty"
+mu = 0.3
+[ground]
+[[bodies]]
+name = "box"
+position = [0, 0, 0.099]
+velocity = [1, 0.2, 0]
+shape = { box = [0.1, 0.1, 0.1] }
+mass = 1
+[[particles]]
+name = "ball"
+position = [1, 0, -0.001]
+velocity = [0.5, 0.3, -0.5]
+mass = 0.1
+"""
+
+
+def worlds() -> dict[str, pullback.Simulation]:
+    """One simulation of every kind of body."""
+    parse = pullback.Model.parse
+    rod = parse(ROD, "rod.xml")
+    arm = parse(ARM, "arm.urdf")
+    return {
+        "particles": pullback.Simulation(parse(PARTICLES)),
+        "implicit": pullback.Simulation(parse(IMPLICIT)),
+        "rod": pullback.Simulation(rod, dt=0.01, steps=20),
+        "arm": pullback.Simulation(arm, dt=0.005, steps=20, integrator="rk4"),
+        "tumbling": pullback.Simulation(parse(TUMBLING)),
+        "sliding": pullback.Simulation(parse(SLIDING)),
+        "soft": pullback.Simulation(parse(SOFT)),
+        "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
+    }
+
+
+@pytest.fixture(scope="session")
+def simulations() -> dict[str, pullback.Simulation]:
+    """One simulation of every kind of body, by name."""
+    return worlds()
+
+
+@pytest.fixture(params=["particles", "implicit", "rod", "arm", "tumbling", "sliding", "soft", "quadruped"])
+def sim(request: pytest.FixtureRequest, simulations: dict[str, pullback.Simulation]) -> pullback.Simulation:
+    """Each of them in turn."""
+    return simulations[request.param]

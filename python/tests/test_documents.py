@@ -1,0 +1,66 @@
+"""The examples and the code in the documents run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
+
+
+def run(code: str) -> str:
+    for library in ("torch", "jax"):
+        if f"import {library}" in code and importlib.util.find_spec(library) is None:
+            pytest.skip(f"{library} is not installed")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-W",
+            "ignore::FutureWarning",
+            "-W",
+            "ignore::DeprecationWarning",
+            "-c",
+            code,
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_run_to_their_assertions(example: Path) -> None:
+    text = example.read_text()
+    assert "\nassert " in text
+    assert run(text.replace("Path(__file__)", f"Path({str(example)!r})"))
+
+
+def blocks(document: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+
+
+def test_the_example_of_the_readme_prints_a_gradient() -> None:
+    (example,) = blocks("README.md")
+    assert len(example.strip().splitlines()) <= 11
+    printed = run(example)
+    assert re.fullmatch(r"by mass: -74\.\d+ m²/kg\n", printed), printed
+
+
+def test_the_python_page() -> None:
+    found = blocks("docs/python.md")
+    assert len(found) >= 5
+    for missing in ("torch", "jax"):
+        if importlib.util.find_spec(missing) is None:
+            found = [block for block in found if f"import {missing}" not in block]
+    assert run("\n".join(found))

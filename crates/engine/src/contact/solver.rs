@@ -162,11 +162,10 @@ pub(crate) const fn has_tangent<L: Lane>() -> bool {
     size_of::<L::Element>() > size_of::<L::Float>()
 }
 
-/// Zero, if all of it are finite numbers; else no number, which the largest of several may hide.
+/// Zero of a finite number; else no number, which the largest of several may hide.
 #[inline(always)]
-fn nothing<L: Lane>(v: Vec3<L>) -> L {
-    let sum = v.x + v.y + v.z;
-    sum - sum
+fn nothing<L: Lane>(x: L) -> L {
+    x * L::from_f64(0.0)
 }
 
 #[inline(always)]
@@ -303,7 +302,8 @@ impl Solver {
             if softness.is_some() {
                 law.by_p = law.by_p + law.by_w * soft;
             }
-            most = most.max(largest(law.residual)) + nothing(law.residual);
+            most =
+                most.max(largest(law.residual)) + nothing(law.residual.x + law.residual.y + law.residual.z);
             (work.step[c], work.by_p[c], work.by_w[c]) = (law.residual, law.by_p, law.by_w);
         }
         most
@@ -391,10 +391,10 @@ impl<L: Lane> Apart for Laws<'_, '_, '_, L> {
         for i in 0..islands.count() {
             if islands.is_dense(i) {
                 let found = solver.laws_of(&problems.dense(i), islands.island(i), p, softness, work);
-                most = most.max(found) + (found - found);
+                most = most.max(found) + nothing(found);
             } else if const { L::WIDTH == 1 } {
                 let found = solver.laws_of(&problems.sparse(i), islands.island(i), p, softness, work);
-                most = most.max(found) + (found - found);
+                most = most.max(found) + nothing(found);
             }
         }
         most

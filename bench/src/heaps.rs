@@ -67,7 +67,7 @@ pub fn heap(bodies: usize, law: Complementarity) -> Scene {
         simulation: Simulation { dt: DT, ..Simulation::default() },
         robots: vec![boxes, balls],
         contact: Some(Contact { mu: FRICTION, model, ..Contact::default() }),
-        ground: Some(Ground { mu: FRICTION, ..Ground::default() }),
+        ground: Some(Ground { mu: Some(FRICTION), ..Ground::default() }),
         ..Scene::default()
     }
 }

@@ -120,7 +120,7 @@ pub fn standing(count: usize) -> Result<Scene, Box<dyn Error>> {
     });
     let simulation = Simulation { dt: 1e-3, ..Simulation::default() };
     let contact = Contact { mu: 1.0, ..Contact::default() };
-    let ground = Ground { mu: 1.0, ..Ground::default() };
+    let ground = Ground { mu: Some(1.0), ..Ground::default() };
     let (contact, ground) = (Some(contact), Some(ground));
     Ok(Scene { simulation, robots: robots.collect(), contact, ground, ..Scene::default() })
 }

@@ -28,6 +28,8 @@ pub struct Arguments {
 pub const TRAJECTORY: &str = "trajectory.npz";
 /// More states than this are thinned for plots, not in the file.
 const MOST_SHOWN: usize = 2000;
+/// Deeper than this things do not come by resting on each other [m].
+const DEEP: f64 = 0.005;
 
 /// What happened: each state of the rollout.
 pub struct Recorded {
@@ -68,8 +70,7 @@ impl Unsolved {
         self.largest = if self.largest > residual || self.largest.is_nan() { self.largest } else { residual };
     }
 
-    /// A sentence for whoever believes the motion.
-    pub fn warning(&self, steps: usize) -> Option<String> {
+    fn warning(&self, steps: usize) -> Option<String> {
         let Unsolved { count, first, largest } = self;
         (*count > 0).then(|| {
             format!(
@@ -84,6 +85,21 @@ impl Recorded {
     /// How many states.
     pub fn len(&self) -> usize {
         self.times.len()
+    }
+
+    /// Sentences for whoever believes the motion.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.begins_inside().into_iter().chain(self.unsolved.warning(self.len() - 1))
+    }
+
+    /// What starts inside something else is pushed out, which is seldom what was meant.
+    fn begins_inside(&self) -> Option<String> {
+        let deep = self.contacts.first()?.penetration;
+        (deep > DEEP).then(|| {
+            format!(
+                "things start {deep:.2} m inside each other, and are pushed apart; move them where they touch"
+            )
+        })
     }
 
     /// The state at a moment.
@@ -142,9 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     page::write_simulated(&folder, &mut problem, &recorded)?;
     let steps = recorded.len() - 1;
     say!("{name}: {steps} steps in {seconds:.3} s ({:.2} us a step)", 1e6 * seconds / steps as f64);
-    if let Some(warning) = recorded.unsolved.warning(steps) {
-        eprintln!("warning: {warning}");
-    }
+    recorded.warnings().for_each(|warning| eprintln!("warning: {warning}"));
     say!("report: {}", folder.path().join(page::FILE).display());
     Ok(DONE)
 }

@@ -283,5 +283,25 @@ fn unsolved_steps_are_told() {
     assert!(page.contains("contact is not solved in 5 of 5 steps"));
     fs::write(folder.join("box.toml"), text.replace("iterations = 1\n", "iterations = 1000\n"))
         .expect("it can be written");
-    done(&folder, &["simulate", "box.toml", "--replace"]);
+    let output = run(&folder, &["simulate", "box.toml", "--replace"]);
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Whoever puts a thing into the ground hears of it.
+#[test]
+fn things_that_start_inside_others_are_told() {
+    let folder = empty("outputs-inside");
+    let text = "[simulation]\ndt = 0.01\nsteps = 5\n[ground]\n[contact]\n[[bodies]]\nname = \"ball\"\nposition = [0, 0, 0.06]\n\
+                shape = { sphere = 0.1 }\nmass = 1\n";
+    fs::write(folder.join("ball.toml"), text).expect("it can be written");
+    let output = run(&folder, &["simulate", "ball.toml"]);
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("warning: things start 0.04 m inside each other"), "{said}");
+    let page = fs::read_to_string(folder.join("runs/ball-simulated/report.html")).expect("a page");
+    assert!(page.contains("Take care: things start 0.04 m inside each other"));
 }

@@ -10,7 +10,7 @@ use crate::contact::Contacts;
 use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
-use crate::particles::{Actuators, Drag, Gravity, Oscillating, Pins, Push, Springs};
+use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
 
 /// What the world is. Cheap to clone: copies share it.
 #[derive(Clone, Debug)]
@@ -334,8 +334,8 @@ fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
     if !swing.names.is_empty() {
         forces.push(Arc::new(swing));
     }
-    if let Some(ground) = scene.ground {
-        forces.push(Arc::new(ground));
+    if let Some(ground) = &scene.ground {
+        forces.push(Arc::new(OwnGround::new(scene, ground)));
     }
     if !scene.actuators.is_empty() {
         let (names, on) = scene.actuators.iter().map(|a| (a.name.clone(), a.on)).unzip();

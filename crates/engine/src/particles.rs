@@ -11,8 +11,8 @@ mod spring;
 pub use actuator::Actuators;
 pub use drag::Drag;
 pub use gravity::Gravity;
+pub(crate) use ground::OwnGround;
 pub use pins::Pins;
-pub use pullback_scene::Ground;
 pub use push::{Oscillating, Push};
 pub use spring::Springs;
 

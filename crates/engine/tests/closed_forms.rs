@@ -326,12 +326,14 @@ fn chain_gradient_by_all_stiffnesses_and_masses() {
 ///
 /// The penalty model rubs with min(mu n, kf |v|): it decelerates with mu g like Coulomb's law down to the speed mu m g/kf, and
 /// then like a damper, so that it comes further than v0²/(2 mu g) by mu m² g/(2 kf²).
-const SLIDE: Ground = Ground { height: 0.0, ke: 2e4, kd: 50.0, kf: 10.0, mu: 0.3, material: None };
+const KE: f64 = 2e4;
+const KF: f64 = 10.0;
 
 fn slide(gravity: [f64; 3], speed: f64, mu: f64) -> Model {
-    let depth = -gravity[2] / SLIDE.ke;
+    let depth = -gravity[2] / KE;
     let block = Particles::single("block", [0.0, 0.0, -depth], 1.0).velocity([speed, 0.0, 0.0]);
-    let ground = Some(Ground { mu, ..SLIDE });
+    let (ke, kd, kf, mu) = (Some(KE), Some(50.0), Some(KF), Some(mu));
+    let ground = Some(Ground { ke, kd, kf, mu, ..Ground::default() });
     model(&Scene {
         particles: vec![block],
         ground,
@@ -343,7 +345,7 @@ fn slide(gravity: [f64; 3], speed: f64, mu: f64) -> Model {
 #[test]
 fn block_slides_to_rest() {
     let model = slide([0.0, 0.0, -G], 2.0, 0.3);
-    let (kf, mu) = (SLIDE.kf, 0.3);
+    let (kf, mu) = (KF, 0.3);
     let further = mu * G / (2.0 * kf * kf);
     for integrator in integrators(false) {
         // The force has a kink where sliding ends, somewhere within a step: no rule is better than of order 2 there, and no
@@ -371,9 +373,9 @@ fn block_slides_to_rest() {
         near("by friction", by_mu, -2.2652622041 + G / (2.0 * kf * kf));
         near("by kf", by_kf, -2.0 * further / kf);
         // In balance all the time: with the mass, or with gravity, the depth changes by g/ke, or m/ke.
-        near("by mass in balance", by_mass - G / SLIDE.ke * by_height, 2.0 * further);
+        near("by mass in balance", by_mass - G / KE * by_height, 2.0 * further);
         let by_g = -0.6795786612 / G + further / G;
-        near("by gravity in balance", -(by_gravity + by_height / SLIDE.ke), by_g);
+        near("by gravity in balance", -(by_gravity + by_height / KE), by_g);
     }
 }
 
@@ -383,7 +385,7 @@ fn block_slides_down_a_slope() {
     let (angle, mu, speed): (f64, f64, f64) = (TAU / 12.0, 0.2, 0.2);
     let (sin, cos) = angle.sin_cos();
     // It starts faster than mu m g cos θ/kf, so that it slides from the beginning.
-    assert!(speed > mu * G * cos / SLIDE.kf);
+    assert!(speed > mu * G * cos / KF);
     let model = slide([G * sin, 0.0, -G * cos], speed, mu);
     for integrator in integrators(false) {
         let tolerance = if measure::order(integrator) > 1.0 { 1e-8 } else { 2e-3 };
@@ -393,7 +395,7 @@ fn block_slides_down_a_slope() {
         let by_height = state.number("block.position.z").expect("a name");
         // Closed form, mu = 0.2, after 1 s from rest: x, dx/dmu, dx/dθ.
         let by_angle =
-            number("gravity.x") * G * cos + number("gravity.z") * G * sin + by_height * G * sin / SLIDE.ke;
+            number("gravity.x") * G * cos + number("gravity.z") * G * sin + by_height * G * sin / KE;
         for (what, found, wanted) in [
             ("way", g.value() - speed, 1.6029290789),
             ("by friction", number("ground.mu"), -4.2478546056),
@@ -414,7 +416,7 @@ fn block_sticks_on_a_slope() {
         let g = gradient(&model, Scheme::new(integrator, 2.5e-4), 4000, &LastNumber(0));
         assert_eq!(g.params(0).expect("a world").number("ground.mu").expect("a name"), 0.0);
         // m v' = m g sin θ - kf v from rest: x = u (t - τ (1 - e^(-t/τ))),  u = m g sin θ/kf,  τ = m/kf.
-        let creep = G * sin / SLIDE.kf * (1.0 - 0.1 * (1.0 - (-10.0f64).exp()));
+        let creep = G * sin / KF * (1.0 - 0.1 * (1.0 - (-10.0f64).exp()));
         let error = (g.value() / creep - 1.0).abs();
         assert!(error < 5e-4, "{}: {error:.2e}", integrator.name());
     }

@@ -69,6 +69,23 @@ fn a_box_slides_to_rest() {
     }
 }
 
+/// Ground that says nothing of its friction has that of the scene, one number for both, whose derivative is whole.
+#[test]
+fn one_friction_for_body_and_ground() {
+    let (v, mu, dt) = (2.0, 0.3, 5e-4);
+    let text = format!(
+        "[simulation]\nsteps = 1\ndt = {dt}\n[ground]\n[contact]\nmu = {mu}\n[[bodies]]\nname = \"box\"\nmass = 2\n\
+         shape = {{ box = [0.1, 0.1, 0.02] }}\nposition = [0, 0, 0.02]\nvelocity = [{v}, 0, 0]\n"
+    );
+    let (d, slopes) = run(&text, (0.75 / dt) as usize, "box.position.x", &["contact.mu"]);
+    near("distance", d, v * v / (2.0 * mu * G), 0.6 * v * dt);
+    near("by μ", slopes[0], -v * v / (2.0 * mu * mu * G), 1.1 * v / mu * dt);
+    let scene = pullback_scene::Scene::parse(&text, "box.toml").expect("a scene");
+    let model = pullback_engine::Model::new(&scene).expect("a model");
+    assert!(model.params_layout().find("ground.mu").is_err());
+    assert!(model.params_layout().find("ground.height").is_ok());
+}
+
 /// What rolls down a slope of 30°: a = g sin θ / (1 + k), k = I / (m r²), if μ ≥ tan θ k / (1 + k); and its derivative by the
 /// slope's pull.
 #[test]

@@ -158,7 +158,8 @@ fn still_air_takes_energy() {
 #[test]
 fn ground_takes_energy() {
     let ball = Particles::single("ball", [0.0, 0.0, 0.4], 0.5).velocity([1.0, 0.2, 0.0]);
-    let ground = Ground { height: 0.0, ke: 900.0, kd: 3.0, kf: 2.0, mu: 0.4, material: None };
+    let ground =
+        Ground { height: 0.0, ke: Some(900.0), kd: Some(3.0), kf: Some(2.0), mu: Some(0.4), material: None };
     check_lost(&Scene { particles: vec![ball], ground: Some(ground), ..Scene::default() });
 }
 

@@ -37,7 +37,7 @@ fn heap(bodies: usize, law: Complementarity) -> Scene {
         simulation: Simulation { dt: 0.005, ..Simulation::default() },
         robots: vec![boxes, balls],
         contact: Some(Contact { mu: 0.5, model: ContactModel::Complementarity(law), ..Contact::default() }),
-        ground: Some(Ground { mu: 0.5, ..Ground::default() }),
+        ground: Some(Ground { mu: Some(0.5), ..Ground::default() }),
         ..Scene::default()
     }
 }

@@ -131,7 +131,14 @@ fn forces_that_depend_on_velocities_are_refused_by_name() {
     let mut damped = scene();
     damped.springs[0] = damped.springs[0].clone().damping(0.1);
     refused(&damped, "damped springs");
-    let ground = Some(Ground { height: 0.0, ke: 100.0, kd: 0.0, kf: 1.0, mu: 0.1, material: None });
+    let ground = Some(Ground {
+        height: 0.0,
+        ke: Some(100.0),
+        kd: Some(0.0),
+        kf: Some(1.0),
+        mu: Some(0.1),
+        material: None,
+    });
     refused(&Scene { ground, ..scene() }, "Ground");
 }
 

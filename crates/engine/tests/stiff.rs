@@ -113,7 +113,14 @@ fn what_is_at_rest_converges() {
                 assert!((last[5] - hanging).abs() < 1e-6, "{name}: {} instead of {hanging}", last[5]);
             }
             scene.springs.clear();
-            scene.ground = Some(Ground { height: 1.0, ke: 1e3, kd: 0.0, kf: 1.0, mu: 0.5, material: None });
+            scene.ground = Some(Ground {
+                height: 1.0,
+                ke: Some(1e3),
+                kd: Some(0.0),
+                kf: Some(1.0),
+                mu: Some(0.5),
+                material: None,
+            });
             run(&scene);
         }
     }

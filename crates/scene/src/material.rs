@@ -116,10 +116,9 @@ impl Scene {
         Touch { mu: shape.friction.map_or(touch.mu, |[sliding, ..]| sliding), ..touch }
     }
 
-    /// How the ground touches bodies: its material goes first, then its own numbers.
+    /// How the ground touches: its material goes first, then its own numbers, then [`Scene::contact`].
     pub fn touch_of_ground(&self, ground: &Ground) -> Touch {
-        let &Ground { ke, kd, kf, mu, .. } = ground;
-        self.touch_of_material(ground.material, Touch { mu, ke, kd, kf, ..self.usual_touch() })
+        self.touch_of_material(ground.material, ground.surface().or(self.usual_touch()))
     }
 
     /// How two shapes touch: what is said of the pair of their materials, and else [`Touch::combine`].

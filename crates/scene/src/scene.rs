@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::contact::{Contact, Penalty};
+use crate::contact::Contact;
 use crate::error::{Error, Invalid};
-use crate::material::{Material, MaterialPair};
+use crate::material::{Material, MaterialPair, Surface};
 use crate::names::{Names, PartNames};
 use crate::particles::Particles;
 use crate::problem::Part;
@@ -92,28 +92,31 @@ pub struct Actuator {
 }
 
 /// A plane z = height. A particle below it is pushed up by a spring and a damper, and slowed along the plane by
-/// friction. Bodies touch it as [`Scene::contact`] says, if it is there: see [`Scene::touch_of_ground`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// friction. Bodies touch it as [`Scene::contact`] says, if it is there.
+///
+/// Numbers that it does not say are those of its material, or else those of [`Scene::contact`]: see [`Scene::touch_of_ground`]. The
+/// default is the plane z = 0 that says none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ground {
     /// Its height [m].
     pub height: f64,
     /// Stiffness of the contact [N/m].
-    pub ke: f64,
+    pub ke: Option<f64>,
     /// Damping of the contact [N·s/m].
-    pub kd: f64,
+    pub kd: Option<f64>,
     /// Slope of the friction force at low speed [N·s/m].
-    pub kf: f64,
+    pub kf: Option<f64>,
     /// Coefficient of friction: the most friction per normal force.
-    pub mu: f64,
-    /// What it is made of for bodies, as an index of [`Scene::materials`].
+    pub mu: Option<f64>,
+    /// What it is made of, as an index of [`Scene::materials`].
     pub material: Option<usize>,
 }
 
-impl Default for Ground {
-    /// The plane z = 0, with the numbers that surfaces have by default.
-    fn default() -> Self {
-        let Penalty { ke, kd, kf } = Penalty::default();
-        Self { height: 0.0, ke, kd, kf, mu: Contact::default().mu, material: None }
+impl Ground {
+    /// What it says of its surface itself.
+    pub fn surface(&self) -> Surface {
+        let &Ground { ke, kd, kf, mu, .. } = self;
+        Surface { mu, restitution: None, ke, kd, kf }
     }
 }
 

@@ -18,7 +18,14 @@ fn scene() -> Scene {
         ],
         forces: vec![AppliedForce::constant("push", vec![0, 4], [1.0, 0.0, 0.0]).oscillating(2.0, 0.0)],
         actuators: vec![Actuator::new("thruster", 0)],
-        ground: Some(Ground { height: 0.0, ke: 1e4, kd: 1.0, kf: 1.0, mu: 0.5, material: None }),
+        ground: Some(Ground {
+            height: 0.0,
+            ke: Some(1e4),
+            kd: Some(1.0),
+            kf: Some(1.0),
+            mu: Some(0.5),
+            material: None,
+        }),
         ..Scene::default()
     }
 }
@@ -127,7 +134,7 @@ fn every_field_of_a_scene_is_checked() {
         (|s| s.ground.iter_mut().for_each(|ground| ground.ke = -1.0), "ground.ke"),
         (|s| s.ground.iter_mut().for_each(|ground| ground.kd = -1.0), "ground.kd"),
         (|s| s.ground.iter_mut().for_each(|ground| ground.kf = -1.0), "ground.kf"),
-        (|s| s.ground.iter_mut().for_each(|ground| ground.mu = -1.0), "ground.mu"),
+        (|s| s.ground.iter_mut().for_each(|ground| ground.mu = Some(-1.0)), "ground.mu"),
     ];
     for (at, (change, path)) in changes.iter().enumerate() {
         let mut scene = scene();

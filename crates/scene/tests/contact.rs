@@ -225,22 +225,29 @@ fn how_pairs_touch() {
 
 #[test]
 fn where_the_ground_has_its_numbers_from() {
-    let ground = |text: &str| parse(text).ground.expect("there is one");
-    let of = |[ke, kd, kf, mu]: [f64; 4]| Ground { height: 0.0, ke, kd, kf, mu, material: None };
-    assert_eq!(ground(&format!("[contact]\nmu = 0.5\n[ground]\n{BALL}")), of([1e4, 100.0, 100.0, 0.5]));
-    assert_eq!(Ground::default(), of([1e4, 100.0, 100.0, 0.8]));
+    let of = |text: &str, said: Surface, [ke, kd, kf, mu]: [f64; 4]| {
+        let scene = parse(text);
+        let ground = scene.ground.expect("there is one");
+        assert_eq!(ground.surface(), said, "{text}");
+        close(scene.touch_of_ground(&ground), [mu, 0.0, ke, kd, kf]);
+        ground
+    };
+    let nothing = Surface::default();
+    of(&format!("[contact]\nmu = 0.5\n[ground]\n{BALL}"), nothing, [1e4, 100.0, 100.0, 0.5]);
+    assert_eq!(Ground::default().surface(), nothing);
     let soft = "[contact]\nmodel = \"penalty\"\nke = 1\nkd = 2\nkf = 3\n";
-    assert_eq!(ground(&format!("{soft}[ground]\nkd = 7\n{DUST}")), of([1.0, 7.0, 3.0, 0.8]));
+    let damped = Surface { kd: Some(7.0), ..nothing };
+    of(&format!("{soft}[ground]\nkd = 7\n{DUST}"), damped, [1.0, 7.0, 3.0, 0.8]);
     let ice = "[[materials]]\nname = \"ice\"\nmu = 0.1\nke = 9\n";
-    let wanted = Ground { material: Some(0), ..of([9.0, 2.0, 3.0, 0.1]) };
-    assert_eq!(ground(&format!("{soft}{ice}[ground]\nmaterial = \"ice\"\n{DUST}")), wanted);
+    let icy = of(&format!("{soft}{ice}[ground]\nmaterial = \"ice\"\n{DUST}"), nothing, [9.0, 2.0, 3.0, 0.1]);
+    assert_eq!(icy.material, Some(0));
     let own = "[ground]\nheight = 1\nke = 4\nkd = 5\nkf = 6\nmu = 7\n";
-    let wanted = Ground { height: 1.0, ..of([4.0, 5.0, 6.0, 7.0]) };
+    let all = Surface { ke: Some(4.0), kd: Some(5.0), kf: Some(6.0), mu: Some(7.0), restitution: None };
     for with in ["", "[contact]\n", soft] {
-        assert_eq!(ground(&format!("{with}{own}{DUST}")), wanted);
+        let ground = of(&format!("{with}{own}{DUST}"), all, [4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(ground.height, 1.0);
     }
-    let scene = parse(&format!("[contact]\n{own}{BALL}"));
-    close(scene.touch_of_ground(&wanted), [7.0, 0.0, 4.0, 5.0, 6.0]);
+    of(&format!("[contact]\n{own}{BALL}"), all, [4.0, 5.0, 6.0, 7.0]);
 }
 
 #[test]
@@ -286,7 +293,7 @@ fn the_example_of_the_docs() {
     let scene = parse(&page[start..end]);
     assert_eq!(scene.contact, Some(Contact { mu: 0.7, ..Contact::default() }));
     assert_eq!(scene.materials, [Material::new("rubber", 1.1).restitution(0.6)]);
-    assert_eq!(scene.ground, Some(Ground { mu: 0.7, ..Ground::default() }));
+    assert_eq!(scene.ground, Some(Ground::default()));
     assert_eq!(scene.shapes, [Shape::new(Geometry::Box { half_sides: [0.5, 0.5, 0.1] }).named("step")]);
     let ball = Shape::new(Geometry::Sphere { radius: 0.1 }).made_of(0).around(0, [0.0; 3]);
     assert_eq!(scene.robots[0].shapes, [ball]);

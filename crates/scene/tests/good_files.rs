@@ -120,7 +120,14 @@ fn everything() -> Scene {
             },
         ],
         actuators: vec![Actuator { name: "thruster".into(), on: 0, control: vec![[0.0, 0.0, 2.0]] }],
-        ground: Some(Ground { height: -1.0, ke: 1e4, kd: 10.0, kf: 20.0, mu: 0.5, material: None }),
+        ground: Some(Ground {
+            height: -1.0,
+            ke: Some(1e4),
+            kd: Some(10.0),
+            kf: Some(20.0),
+            mu: Some(0.5),
+            material: None,
+        }),
         simulation: Simulation {
             dt: 0.01,
             steps: 100,

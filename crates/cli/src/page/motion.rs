@@ -282,7 +282,7 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
 /// How hard things touch, and how deep they are in each other.
 fn contacts(s: &mut Section, recorded: &Recorded) {
     let steps = recorded.len() - 1;
-    if let Some(warning) = recorded.unsolved.warning(steps) {
+    for warning in recorded.warnings() {
         s.text(&format!("Take care: {warning}."));
     }
     if recorded.contacts.iter().take(steps).all(|it| it.count == 0.0) {

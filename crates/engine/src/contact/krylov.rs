@@ -21,6 +21,8 @@ pub(crate) struct System<'a, L: Lane, P: Pattern> {
     pub transposed: bool,
     /// The most iterations, each with two products.
     pub most: usize,
+    /// How often it may go on from what is truly left, from which that of the iterations drifts away.
+    pub turns: usize,
 }
 
 /// Working memory, of the numbers of an island.
@@ -29,7 +31,11 @@ pub(crate) struct Krylov<'a, L: Lane> {
 }
 
 /// How many vectors it works with.
-pub(crate) const VECTORS: usize = 8;
+pub(crate) const VECTORS: usize = 9;
+
+/// The right side of the equations, and that with tangents.
+const RIGHT: usize = 7;
+const MOVING: usize = 8;
 
 /// A residual relative to the right side at which the solution is good enough. Contacts that bear one load together are told apart
 /// by their compliance alone, a millionth of the rest: what is left counts a million times there.
@@ -109,7 +115,7 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
             return self.solve_plain(x, krylov);
         }
         let n = x.len();
-        krylov.vectors[VECTORS - 1][..n].copy_from_slice(x);
+        krylov.vectors[MOVING][..n].copy_from_slice(x);
         for x in &mut *x {
             *x = plain(*x);
         }
@@ -119,41 +125,73 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
         for i in 0..n {
             right[i] = tangent(right[i] - image[i]);
         }
-        let right = std::mem::take(&mut krylov.vectors[VECTORS - 1]);
+        let right = std::mem::take(&mut krylov.vectors[MOVING]);
         let also = self.solve_plain(&mut right[..n], krylov);
         for i in 0..n {
             x[i] = with_tangent(x[i], right[i]);
         }
-        krylov.vectors[VECTORS - 1] = right;
+        krylov.vectors[MOVING] = right;
         reached.max(also)
     }
 
     /// Of numbers without tangents.
     #[inline(always)]
     fn solve_plain(&self, x: &mut [Vec3<L>], krylov: &mut Krylov<'_, L>) -> f64 {
-        let n = x.len();
-        let [r, shadow, p, v, y, t, spare, _] = &mut krylov.vectors;
-        let (r, shadow, p, v) = (&mut r[..n], &mut shadow[..n], &mut p[..n], &mut v[..n]);
-        let (y, t, spare) = (&mut y[..n], &mut t[..n], &mut spare[..n]);
-        let size = norm(x);
+        let (n, size) = (x.len(), norm(x));
         if size == 0.0 {
             return 0.0;
         }
-        // Relative to its size, so that products of small numbers are numbers. From K⁻¹ x on, which is the solution where the
+        let right = std::mem::take(&mut krylov.vectors[RIGHT]);
+        // Relative to its size, so that products of small numbers are numbers. From K⁻¹ b on, which is the solution where the
         // factors are complete.
         for i in 0..n {
-            shadow[i] = x[i] * L::from_f64(1.0 / size);
+            right[i] = x[i] * L::from_f64(1.0 / size);
         }
-        self.condition(shadow, x);
-        self.times(x, spare, t);
+        self.condition(&right[..n], x);
+        let floor = 8.0 * L::Float::EPSILON;
+        let (mut left, mut enough) = (f64::INFINITY, ENOUGH.max(floor));
+        for turn in 0.. {
+            let before = left;
+            left = self.residual(&right[..n], x, krylov);
+            // Also where it is no number.
+            let helps = left <= 0.5 * before;
+            if turn == self.turns || left <= floor || !helps {
+                break;
+            }
+            self.iterate(x, left, enough, krylov);
+            enough = floor;
+        }
+        for x in &mut *x {
+            *x = *x * L::from_f64(size);
+        }
+        krylov.vectors[RIGHT] = right;
+        // A breakdown is no solution.
+        if left.is_finite() { left } else { f64::INFINITY }
+    }
+
+    /// The first vector becomes b - M x. Returns its size.
+    #[inline(always)]
+    fn residual(&self, right: &[Vec3<L>], x: &[Vec3<L>], krylov: &mut Krylov<'_, L>) -> f64 {
+        let n = x.len();
+        let [r, .., spare, _, _] = &mut krylov.vectors;
+        let r = &mut r[..n];
+        self.times(x, &mut spare[..n], r);
         for i in 0..n {
-            r[i] = plain(shadow[i] - t[i]);
-            shadow[i] = r[i];
-            p[i] = r[i];
+            r[i] = plain(right[i] - r[i]);
         }
-        let enough = ENOUGH.max(8.0 * L::Float::EPSILON);
+        norm(r)
+    }
+
+    /// x goes on from its residual, the first vector, whose size is `left`, until what iterations leave of it is `enough`.
+    #[inline(always)]
+    fn iterate(&self, x: &mut [Vec3<L>], mut left: f64, enough: f64, krylov: &mut Krylov<'_, L>) {
+        let n = x.len();
+        let [r, shadow, p, v, y, t, spare, _, _] = &mut krylov.vectors;
+        let (r, shadow, p, v) = (&mut r[..n], &mut shadow[..n], &mut p[..n], &mut v[..n]);
+        let (y, t, spare) = (&mut y[..n], &mut t[..n], &mut spare[..n]);
+        shadow.copy_from_slice(r);
+        p.copy_from_slice(r);
         let mut rho = inner(shadow, r);
-        let mut left = norm(r);
         for _ in 0..self.most {
             // Also where it is no number.
             if left <= enough || !left.is_finite() {
@@ -195,11 +233,6 @@ impl<L: Lane, P: Pattern> System<'_, L, P> {
             }
             left = norm(r);
         }
-        for x in &mut *x {
-            *x = *x * L::from_f64(size);
-        }
-        // A breakdown is no solution.
-        if left.is_finite() { left } else { f64::INFINITY }
     }
 }
 

@@ -18,6 +18,7 @@ use super::touchable::{Mixed, Pinned, Shape, Surface as Mixture, Touchable};
 use crate::articulated::Robot;
 use crate::error::Error;
 use crate::names::{Block, Group, Quantity};
+use crate::particles::OwnGround;
 
 /// The most contacts at once, unless the scene says: so many, or so many for every tree of bodies.
 pub(super) const MOST_CONTACTS: usize = 256;
@@ -170,11 +171,13 @@ impl Collector<'_> {
         let written = (None, 0);
         let (kind, sizes, corners) = (Kind::Plane, Vec::new(), None);
         self.shapes.push(Shape { on, written, placement, kind, sizes, corners });
-        // What its material says goes first, then its own numbers.
+        // What its material says goes first, then its own numbers, then those of the scene.
         let said = ground.material.map(|at| (at, self.scene.materials[at].surface));
+        let own = OwnGround::new(self.scene, ground);
         let of = |name: &str| match said {
             Some((at, surface)) if number(&surface, name).is_some() => of_material(name, Some(at), "ground"),
-            _ => of_material(name, None, "ground"),
+            _ if number(own.surface(), name).is_some() => of_material(name, None, "ground"),
+            _ => of_material(name, None, "contact"),
         };
         let (mu, springs) = (of("mu"), SPRINGS.map(of));
         self.made.push(Made { material: ground.material, mu, springs, mass: f64::INFINITY });

@@ -41,6 +41,9 @@ const STEPS: usize = 12;
 /// The least number of iterations that linear equations may take.
 const LEAST: usize = 200;
 
+/// How often the equations of derivatives go on from what is truly left of them.
+const TURNS: usize = 4;
+
 /// Sweeps of Gauss-Seidel between looks at the residual.
 const AT_ONCE: usize = 10;
 
@@ -432,7 +435,9 @@ impl<L: Lane> Apart for Linear<'_, '_, '_, L> {
             let problem = problems.sparse(island);
             problem.factorise((by_p, by_w), factors);
             let (pattern, a, most) = (problem.pattern, problem.a, solver.sweeps.max(LEAST));
-            let system = System { pattern, a, by_p, by_w, factors, transposed, most };
+            // Newton's method mends what a step has missed; nothing mends a derivative.
+            let turns = if transposed || const { has_tangent::<L>() } { TURNS } else { 1 };
+            let system = System { pattern, a, by_p, by_w, factors, transposed, most, turns };
             return system.solve(x, &mut work.krylov);
         }
         0.0

@@ -1,7 +1,7 @@
 //! A ground that pushes back: the penalty model of contact.
 
 use pullback_kernel::prelude::*;
-use pullback_scene::Ground;
+use pullback_scene::{Ground, Scene, Surface, Touch};
 
 use crate::error::Error;
 use crate::force::{Force, Site};
@@ -53,17 +53,41 @@ fn ground_energy_under<R: Real>(x: Vec3<R>, radius: R, height: R, ke: R) -> R {
     ground_energy(x, height + radius, ke)
 }
 
-impl Force for Ground {
+/// What the ground of a scene has of its own: its height; numbers of its surface that it says itself, and where there are particles,
+/// which feel no other, all of them.
+pub(crate) struct OwnGround {
+    height: f64,
+    surface: Surface,
+}
+
+impl OwnGround {
+    pub fn new(scene: &Scene, ground: &Ground) -> Self {
+        let Touch { mu, ke, kd, kf, .. } = scene.touch_of_ground(ground);
+        let all = Surface { mu: Some(mu), restitution: None, ke: Some(ke), kd: Some(kd), kf: Some(kf) };
+        let surface = if scene.particles.is_empty() { ground.surface() } else { all };
+        OwnGround { height: ground.height, surface }
+    }
+
+    /// The numbers that are its own.
+    pub fn surface(&self) -> &Surface {
+        &self.surface
+    }
+}
+
+impl Force for OwnGround {
     fn params(&self) -> Vec<Block> {
-        let scalar =
-            |name, value, unit, doc| Block::scalar(name, value, Quantity::new(unit, doc).at_least(0.0));
-        vec![
-            Block::scalar("ground.height", self.height, Quantity::new("m", "height of the ground")),
-            scalar("ground.ke", self.ke, "N/m", "elastic stiffness of the ground"),
-            scalar("ground.kd", self.kd, "N·s/m", "damping of the ground"),
-            scalar("ground.kf", self.kf, "N·s/m", "friction per sliding speed, below Coulomb's limit"),
-            scalar("ground.mu", self.mu, "1", "coefficient of friction"),
-        ]
+        let Surface { ke, kd, kf, mu, .. } = self.surface;
+        let height = Block::scalar("ground.height", self.height, Quantity::new("m", "height of the ground"));
+        let own = [
+            ("ground.ke", ke, "N/m", "elastic stiffness of the ground"),
+            ("ground.kd", kd, "N·s/m", "damping of the ground"),
+            ("ground.kf", kf, "N·s/m", "friction per sliding speed, below Coulomb's limit"),
+            ("ground.mu", mu, "1", "coefficient of friction"),
+        ];
+        let block = |(name, value, unit, doc): (&str, Option<f64>, _, _)| {
+            value.map(|value| Block::scalar(name, value, Quantity::new(unit, doc).at_least(0.0)))
+        };
+        std::iter::once(height).chain(own.into_iter().filter_map(block)).collect()
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {

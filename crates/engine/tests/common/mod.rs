@@ -112,7 +112,8 @@ pub fn worlds() -> Vec<World> {
         model: Model::new(&scene).expect("a scene that makes sense"),
     };
     let one = |ball: Particles| Scene { particles: vec![ball], ..Scene::default() };
-    let ground = Ground { height: 0.9, ke: 900.0, kd: 3.0, kf: 2.0, mu: 0.4, material: None };
+    let ground =
+        Ground { height: 0.9, ke: Some(900.0), kd: Some(3.0), kf: Some(2.0), mu: Some(0.4), material: None };
     // A ball that slides, one that sticks, one in the air.
     let mut on_ground =
         one(Particles::many("ball", vec![[0.0, 0.0, 0.88], [1.0, 0.0, 0.87], [2.0, 0.0, 1.5]], 0.5));

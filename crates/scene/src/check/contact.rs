@@ -161,10 +161,8 @@ fn materials_of(robot: &Robot, scene: &Scene) -> Checked {
 }
 
 fn ground(ground: &Ground, scene: &Scene) -> Checked {
-    let &Ground { height, ke, kd, kf, mu, .. } = ground;
-    Number::any("height", "m").check("ground.height", height)?;
-    penalty("ground", &Penalty { ke, kd, kf })?;
-    friction("ground.mu", mu)?;
+    Number::any("height", "m").check("ground.height", ground.height)?;
+    surface("ground", &ground.surface())?;
     material("ground.material", ground.material, scene)
 }
 

@@ -276,6 +276,12 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// All that is missing, with examples.
+    pub fn missing(&self, keys: &[&str], what: impl Into<String>) -> Invalid {
+        let examples: Vec<&str> = keys.iter().map(|key| self.example(key)).collect();
+        self.invalid(keys[0], what, format!("add {}", words::list(&examples)))
+    }
+
     /// The name of the thing that the table describes.
     pub fn name(&self) -> Result<String, Invalid> {
         Ok(self.need("name")?.text()?.to_owned())

@@ -3,11 +3,12 @@
 use super::contact::material_of;
 use super::node::{Keys, Node, Table};
 use crate::check::{MOST, too_many};
-use crate::contact::{Contact, ContactModel, Penalty};
+use crate::contact::{Contact, ContactModel};
 use crate::error::Invalid;
-use crate::material::{Material, Surface};
+use crate::material::Material;
 use crate::names::Names;
 use crate::scene::{Actuator, AppliedForce, Ground, Oscillation, World};
+use crate::words;
 
 const WORLD_KEYS: Keys = &[("gravity", "gravity = [0, 0, -9.81]"), ("wind", "wind = [0, 0, 0]")];
 
@@ -111,47 +112,45 @@ pub(super) fn ground(node: &Node<'_>, around: &Surroundings<'_>) -> Result<Groun
     let table = node.table(GROUND_KEYS)?;
     let material = material_of(&table, around.materials)?;
     let surface = material.map(|at| around.materials[at].surface).unwrap_or_default();
-    let usual = usual(around);
-    let missing = |key| match (around.contact, around.particles) {
-        (None, false) => {
-            let what = "there is no model of contact, without which bodies do not touch the ground";
-            Err(node.invalid(what, "add a section `[contact]`"))
-        }
-        (Some(_), _) | (_, true) => table.need(key)?.number(),
-    };
-    let number = |key, of_material: Option<f64>, usual: Option<f64>| match (table.get(key), of_material) {
+    let number = |key, of_material: Option<f64>| match (table.get(key), of_material) {
         (Some(_), Some(_)) => {
             let what = format!("the material of the ground has `{key}` too");
             Err(table.invalid(key, what, "keep one of the two"))
         }
-        (Some(node), None) => node.number(),
-        (None, of_material) => of_material.or(usual).map_or_else(|| missing(key), Ok),
+        (Some(node), None) => node.number().map(Some),
+        (None, _) => Ok(None),
     };
-    Ok(Ground {
+    let ground = Ground {
         height: table.optional("height", |it| it.number())?.unwrap_or(0.0),
-        ke: number("ke", surface.ke, usual.ke)?,
-        kd: number("kd", surface.kd, usual.kd)?,
-        kf: number("kf", surface.kf, usual.kf)?,
-        mu: number("mu", surface.mu, usual.mu)?,
+        ke: number("ke", surface.ke)?,
+        kd: number("kd", surface.kd)?,
+        kf: number("kf", surface.kf)?,
+        mu: number("mu", surface.mu)?,
         material,
-    })
-}
-
-/// Numbers that a ground need not have.
-fn usual(around: &Surroundings<'_>) -> Surface {
-    let Some(contact) = around.contact else {
-        return Surface::default();
     };
-    let penalty = match contact.model {
-        ContactModel::Penalty(penalty) => Some(penalty),
-        ContactModel::Complementarity(_) if around.particles => None,
-        ContactModel::Complementarity(_) => Some(Penalty::default()),
+    let Ground { ke, kd, kf, mu, .. } = ground;
+    let said = [
+        ("ke", ke.or(surface.ke)),
+        ("kd", kd.or(surface.kd)),
+        ("kf", kf.or(surface.kf)),
+        ("mu", mu.or(surface.mu)),
+    ];
+    let missing = |of: &[&str]| -> Vec<&str> {
+        let missing = said.iter().filter(|(key, said)| said.is_none() && of.contains(key));
+        missing.map(|(key, _)| *key).collect()
     };
-    Surface {
-        mu: Some(contact.mu),
-        restitution: None,
-        ke: penalty.map(|it| it.ke),
-        kd: penalty.map(|it| it.kd),
-        kf: penalty.map(|it| it.kf),
+    let missing = match (around.contact.map(|contact| contact.model), around.particles) {
+        (None, true) => missing(&["ke", "kd", "kf", "mu"]),
+        (Some(ContactModel::Complementarity(_)), true) => missing(&["ke", "kd", "kf"]),
+        (None, false) if said.iter().any(|(_, said)| said.is_none()) => {
+            let what = "there is no model of contact, without which bodies do not touch the ground";
+            return Err(node.invalid(what, "add a section `[contact]`"));
+        }
+        (Some(ContactModel::Penalty(_)), _) | (_, false) => Vec::new(),
+    };
+    if missing.is_empty() {
+        return Ok(ground);
     }
+    let what = format!("particles touch the ground, which has no {}", words::list(&missing));
+    Err(table.missing(&missing, what))
 }

@@ -78,8 +78,7 @@ fn binary(line: &str) -> Option<Binary> {
 
 /// The folder of the compiler's own libraries, which tests of macros are linked with.
 fn libraries() -> Result<PathBuf> {
-    let sysroot = process::output(Command::new("rustc").args(["--print", "sysroot"]))?;
-    Ok(Path::new(sysroot.trim()).join("lib"))
+    Ok(process::output(Command::new("rustc").args(["--print", "target-libdir"]))?.trim().into())
 }
 
 /// Prints one line of a program that passed, and all that one said that did not.

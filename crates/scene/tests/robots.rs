@@ -4,7 +4,7 @@ use pullback_scene::robot::{
     Body, Frame, Geometry, Inertial, Joint, JointKind, Keyframe, Limit, Mimic, Motor, Placement, Shape,
     Tendon, Transmission,
 };
-use pullback_scene::{LossKind, LossTerm, Part, Problem, Robot, Scene, When};
+use pullback_scene::{Error, LossKind, LossTerm, Part, Problem, Robot, Scene, When};
 
 const QUARTER: f64 = std::f64::consts::FRAC_1_SQRT_2;
 const NOT_TURNED: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
@@ -258,9 +258,10 @@ fn a_base_that_cannot_be_freed() {
 #[test]
 fn the_gravity_of_a_file_is_left_out_with_a_warning() {
     let robot = "[[robots]]\nfile = \"../mjcf/good/arm.xml\"\nallow = [\"../mjcf/good\"]\n";
-    let said = |scene: &Scene| scene.warnings.iter().filter(|w| w.what.contains("gravity")).count();
+    let of_gravity = |warning: &&Error| warning.what.contains("gravity");
+    let said = |scene: &Scene| scene.warnings.iter().filter(of_gravity).count();
     let scene = parse(robot);
-    let warning = scene.warnings.last().expect("the file has a gravity of its own");
+    let warning = scene.warnings.iter().find(of_gravity).expect("the file has a gravity of its own");
     assert_eq!(warning.path, "robots[0].file");
     assert_eq!(warning.fix, "write `gravity = [0.1, 0.0, -9.7]` in `[world]`");
     assert_eq!((said(&scene), scene.world.gravity), (1, [0.0, 0.0, -9.81]));

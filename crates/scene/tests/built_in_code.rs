@@ -131,9 +131,9 @@ fn every_field_of_a_scene_is_checked() {
         (|s| s.actuators[0].control = vec![[0.0; 3]; 99], "actuators[0].controls"),
         (|s| s.actuators[0].control = vec![[0.0, f64::NAN, 0.0]], "actuators[0].controls[0][1]"),
         (|s| s.ground.iter_mut().for_each(|ground| ground.height = f64::NAN), "ground.height"),
-        (|s| s.ground.iter_mut().for_each(|ground| ground.ke = -1.0), "ground.ke"),
-        (|s| s.ground.iter_mut().for_each(|ground| ground.kd = -1.0), "ground.kd"),
-        (|s| s.ground.iter_mut().for_each(|ground| ground.kf = -1.0), "ground.kf"),
+        (|s| s.ground.iter_mut().for_each(|ground| ground.ke = Some(-1.0)), "ground.ke"),
+        (|s| s.ground.iter_mut().for_each(|ground| ground.kd = Some(-1.0)), "ground.kd"),
+        (|s| s.ground.iter_mut().for_each(|ground| ground.kf = Some(-1.0)), "ground.kf"),
         (|s| s.ground.iter_mut().for_each(|ground| ground.mu = Some(-1.0)), "ground.mu"),
     ];
     for (at, (change, path)) in changes.iter().enumerate() {

@@ -55,6 +55,7 @@ fn ground_energy_under<R: Real>(x: Vec3<R>, radius: R, height: R, ke: R) -> R {
 
 /// What the ground of a scene has of its own: its height; numbers of its surface that it says itself, and where there are particles,
 /// which feel no other, all of them.
+#[derive(Debug)]
 pub(crate) struct OwnGround {
     height: f64,
     surface: Surface,
@@ -75,6 +76,10 @@ impl OwnGround {
 }
 
 impl Force for OwnGround {
+    fn name(&self) -> String {
+        "Ground".into()
+    }
+
     fn params(&self) -> Vec<Block> {
         let Surface { ke, kd, kf, mu, .. } = self.surface;
         let height = Block::scalar("ground.height", self.height, Quantity::new("m", "height of the ground"));

@@ -27,16 +27,34 @@ const HEAVY: f64 = 1e3;
 /// The same for [`Detour::Anew`].
 const ANEW: f64 = 10.0;
 
-impl Detour {
-    /// Those before the first sweep, and those after some.
-    pub fn all(many: bool) -> (&'static [Detour], &'static [Detour]) {
+/// Those that are taken.
+#[derive(Default)]
+pub(super) struct Detours {
+    /// Before the first sweep.
+    pub first: &'static [Detour],
+    /// After some.
+    pub later: &'static [Detour],
+    /// After all.
+    pub last: &'static [Detour],
+}
+
+/// The most contacts of sparse equations for which a last detour is taken: of more, it takes too long.
+const FEW: usize = 256;
+
+impl Detours {
+    /// Of a number of contacts.
+    pub fn of(many: bool, contacts: usize) -> Self {
+        use Detour::{Anew, Heavier, Shorter, Softer};
         match many {
             // A step takes as long as dozens of sweeps, which come first.
-            true => (&[], &[Detour::Shorter]),
-            false => (
-                &[Detour::Shorter, Detour::Softer, Detour::Heavier, Detour::Anew],
-                &[Detour::Shorter, Detour::Heavier],
-            ),
+            true => Detours {
+                first: &[],
+                later: &[Shorter],
+                last: if contacts <= FEW { &[Softer, Heavier, Anew] } else { &[] },
+            },
+            false => {
+                Detours { first: &[Shorter, Softer, Heavier, Anew], later: &[Shorter, Heavier], last: &[] }
+            }
         }
     }
 }

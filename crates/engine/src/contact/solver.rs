@@ -11,7 +11,7 @@ use pullback_kernel::program::{Apart, Lane};
 use pullback_kernel::scalar::{Float, Mask};
 
 use super::blocks;
-use super::detours::{Detour, Kept};
+use super::detours::{Detours, Kept};
 use super::held;
 use super::islands::Islands;
 use super::krylov::{Krylov, System};
@@ -189,7 +189,10 @@ impl Solver {
     ) -> L {
         let tolerance = self.tolerance::<L>();
         let many = const { L::WIDTH == 1 } && problems.islands.is_sparse();
-        let (first, later) = if self.newton { Detour::all(many) } else { (&[][..], &[][..]) };
+        let Detours { first, later, mut last } = match self.newton {
+            true => Detours::of(many, p.len()),
+            false => Detours::default(),
+        };
         let (mut made, mut detours, mut kept) = (0, first, Kept::nothing());
         let mut residual = L::from_f64(f64::INFINITY);
         loop {
@@ -208,7 +211,10 @@ impl Solver {
             if detours.is_empty() {
                 residual = kept.restore(p, residual, work);
                 if made >= self.sweeps {
-                    break;
+                    detours = std::mem::take(&mut last);
+                    if detours.is_empty() {
+                        break;
+                    }
                 }
             }
             if let Some((detour, rest)) = detours.split_first() {

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Error, ItemFn, Path, Result};
+use syn::{Attribute, Error, ItemFn, Path, Result, Type, Visibility};
 
 use crate::cuda::{self, Cuda};
 use crate::fuse::fuse;
@@ -66,18 +66,9 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let parsed = parse(attributes, item)?;
     let Parsed { item, signature, body } = &parsed;
     let ItemFn { attrs, vis, sig, block, .. } = item;
-    // What decides whether the function exists decides it for all that stands beside it.
-    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let name = &sig.ident;
-    let scalar = &signature.scalar;
-    let result = &signature.result;
+    let (scalar, result) = (&signature.scalar, &signature.result);
     let types: Vec<_> = signature.arguments.iter().map(|a| &a.ty).collect();
-    let types_f64: Vec<_> = types.iter().map(|ty| signature.at_f64(ty)).collect();
-    let result_f64 = signature.at_f64(result);
-    let names: Vec<String> =
-        signature.arguments.iter().map(|a| a.name.to_string().trim_start_matches("r#").to_owned()).collect();
-    let name_text = name.to_string();
-    let name_text = name_text.trim_start_matches("r#");
 
     // In the generated functions an argument has the name of its variable.
     let variables: Vec<Ident> = match body {
@@ -96,104 +87,172 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
     let derived = body.as_ref().map(|body| Rust { body, scalar }.pullback(&out_bar));
     let named =
         signature.options.pullback.as_ref().map(|path| call_named(path, scalar, &variables, &out_bar));
-    let pullback = named.clone().or_else(|| derived.clone());
-    let head = quote! {
-        <#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types,)* #out_bar: #result) -> (#(#types,)*)
+    let (pullback, derived) = match (named, derived) {
+        (Some(named), derived) => (named, derived),
+        (None, derived) => (derived.unwrap_or_default(), None),
     };
-    let derived_pullback = match (&named, &derived) {
-        (Some(_), Some(derived)) => Some(quote! {
-            /// The pullback that the macro writes: the test of the named one.
-            #[inline(always)]
-            #[allow(unused, clippy::all)]
-            pub fn derived_pullback #head { #derived }
-        }),
-        _ => None,
-    };
-    let has_derived = derived_pullback.as_ref().map(|_| {
-        quote! {
-            const NAMES_ITS_PULLBACK: bool = true;
-            #[inline(always)]
-            fn derived_pullback<R: ::pullback_kernel::rt::Real>(
-                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
-                out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
-            ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
-                let (#(#variables,)*) = arguments;
-                #name::derived_pullback::<R>(#(#variables,)* out_bar)
-            }
-        }
+    // What decides whether the function exists decides it for all that stands beside it.
+    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let of = |items: Items<'_>| items.emit(signature, vis, &conditions);
+    let this = of(Items {
+        name,
+        attributes: quote! { #(#attrs)* },
+        variables: &variables,
+        out_bar: &out_bar,
+        result,
+        forward,
+        pullback,
+        derived,
+        texts: cuda_text(&parsed),
     });
+    let Some(force) = &signature.options.force else { return Ok(this) };
+    let doc = format!(" Minus the gradient of [`{name}`] by its first argument.");
+    let (first, others) =
+        (types[0], vec![quote! { ::pullback_kernel::rt::zero::<#scalar, _>() }; types.len() - 1]);
+    let force = of(Items {
+        name: force,
+        attributes: quote! { #(#conditions)* #[doc = #doc] },
+        variables: &variables,
+        out_bar: &out_bar,
+        result: first,
+        forward: quote! {
+            #vis fn #force<#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types),*) -> #first {
+                #name::pullback::<#scalar>(#(#variables,)* ::pullback_kernel::rt::constant::<#scalar, _>(-1.0)).0
+            }
+        },
+        pullback: quote! {
+            ::pullback_kernel::rt::force_pullback::<#name, #scalar>((#(#variables,)*), (#out_bar, #(#others,)*))
+        },
+        derived: None,
+        texts: cuda::force(signature, name),
+    });
+    Ok(quote! { #this #force })
+}
 
-    let place = place();
-    let text = cuda_text(&parsed);
-    let pieces = text.iter().map(Text::pieces);
-    let primitive = signature.options.primitive;
-    let doc_type =
-        format!(" The kernel `{name_text}` as a type: its pullback, and what patterns and programs take.");
-    let doc_pullback =
-        format!(" The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
+/// What is made of a kernel.
+struct Items<'a> {
+    name: &'a Ident,
+    /// Of the function.
+    attributes: TokenStream,
+    variables: &'a [Ident],
+    out_bar: &'a Ident,
+    result: &'a Type,
+    /// The function.
+    forward: TokenStream,
+    /// The body of its pullback.
+    pullback: TokenStream,
+    /// The same as the macro writes it, if the kernel names another.
+    derived: Option<TokenStream>,
+    texts: Vec<Text>,
+}
 
-    Ok(quote! {
-        #(#attrs)*
-        #[inline(always)]
-        #[allow(unused, clippy::all)]
-        #forward
+impl Items<'_> {
+    /// The function, the type of the same name with its pullback, and what patterns and programs take.
+    fn emit(&self, signature: &Signature, vis: &Visibility, conditions: &[&Attribute]) -> TokenStream {
+        let Items { name, attributes, variables, out_bar, result, forward, pullback, derived, texts } = self;
+        let scalar = &signature.scalar;
+        let types: Vec<_> = signature.arguments.iter().map(|a| &a.ty).collect();
+        let types_f64: Vec<_> = types.iter().map(|ty| signature.at_f64(ty)).collect();
+        let result_f64 = signature.at_f64(result);
+        let plain = |ident: &Ident| ident.to_string().trim_start_matches("r#").to_owned();
+        let names: Vec<String> = signature.arguments.iter().map(|a| plain(&a.name)).collect();
+        let name_text = plain(name);
+        let head = quote! {
+            <#scalar: ::pullback_kernel::rt::Real>(#(#variables: #types,)* #out_bar: #result) -> (#(#types,)*)
+        };
+        let derived_pullback = derived.as_ref().map(|derived| {
+            quote! {
+                /// The pullback that the macro writes: the test of the named one.
+                #[inline(always)]
+                #[allow(unused, clippy::all)]
+                pub fn derived_pullback #head { #derived }
+            }
+        });
+        let has_derived = derived.as_ref().map(|_| {
+            quote! {
+                const NAMES_ITS_PULLBACK: bool = true;
+                #[inline(always)]
+                fn derived_pullback<R: ::pullback_kernel::rt::Real>(
+                    arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+                    out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
+                ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
+                    let (#(#variables,)*) = arguments;
+                    #name::derived_pullback::<R>(#(#variables,)* out_bar)
+                }
+            }
+        });
+        let place = place();
+        let pieces = texts.iter().map(Text::pieces);
+        let primitive = signature.options.primitive;
+        let doc_type = format!(
+            " The kernel `{name_text}` as a type: its pullback, and what patterns and programs take."
+        );
+        let doc_pullback =
+            format!(" The pullback of `{name_text}`: from the cotangent of its result to one per argument.");
 
-        #(#conditions)*
-        #[doc = #doc_type]
-        #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug)]
-        #vis struct #name {}
-
-        #(#conditions)*
-        impl #name {
-            #[doc = #doc_pullback]
+        quote! {
+            #attributes
             #[inline(always)]
             #[allow(unused, clippy::all)]
-            pub fn pullback #head { #pullback }
-            #derived_pullback
+            #forward
+
+            #(#conditions)*
+            #[doc = #doc_type]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug)]
+            #vis struct #name {}
+
+            #(#conditions)*
+            impl #name {
+                #[doc = #doc_pullback]
+                #[inline(always)]
+                #[allow(unused, clippy::all)]
+                pub fn pullback #head { #pullback }
+                #derived_pullback
+            }
+
+            #(#conditions)*
+            #[cfg(test)]
+            ::pullback_kernel::rt::submit! { ::pullback_kernel::rt::Registered::new::<#name>() }
+
+            #(#conditions)*
+            impl ::pullback_kernel::rt::Kernel for #name {
+                type Arguments = (#(#types_f64,)*);
+                type Output = #result_f64;
+                const NAME: &'static str = #name_text;
+                const ARGUMENTS: &'static [&'static str] = &[#(#names),*];
+
+                #[inline(always)]
+                fn forward<R: ::pullback_kernel::rt::Real>(
+                    arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+                ) -> ::pullback_kernel::rt::With<Self::Output, R> {
+                    let (#(#variables,)*) = arguments;
+                    #name::<R>(#(#variables),*)
+                }
+
+                #[inline(always)]
+                fn pullback<R: ::pullback_kernel::rt::Real>(
+                    arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
+                    out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
+                ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
+                    let (#(#variables,)*) = arguments;
+                    #name::pullback::<R>(#(#variables,)* out_bar)
+                }
+
+                #has_derived
+
+                fn definition() -> &'static ::pullback_kernel::rt::Definition {
+                    static DEFINITION: ::pullback_kernel::rt::Definition = ::pullback_kernel::rt::Definition {
+                        name: #name_text,
+                        place: #place,
+                        primitive: #primitive,
+                        texts: &[#(#pieces),*],
+                    };
+                    &DEFINITION
+                }
+            }
         }
-
-        #(#conditions)*
-        #[cfg(test)]
-        ::pullback_kernel::rt::submit! { ::pullback_kernel::rt::Registered::new::<#name>() }
-
-        #(#conditions)*
-        impl ::pullback_kernel::rt::Kernel for #name {
-            type Arguments = (#(#types_f64,)*);
-            type Output = #result_f64;
-            const NAME: &'static str = #name_text;
-            const ARGUMENTS: &'static [&'static str] = &[#(#names),*];
-
-            #[inline(always)]
-            fn forward<R: ::pullback_kernel::rt::Real>(
-                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
-            ) -> ::pullback_kernel::rt::With<Self::Output, R> {
-                let (#(#variables,)*) = arguments;
-                #name::<R>(#(#variables),*)
-            }
-
-            #[inline(always)]
-            fn pullback<R: ::pullback_kernel::rt::Real>(
-                arguments: ::pullback_kernel::rt::With<Self::Arguments, R>,
-                out_bar: ::pullback_kernel::rt::With<Self::Output, R>,
-            ) -> ::pullback_kernel::rt::With<Self::Arguments, R> {
-                let (#(#variables,)*) = arguments;
-                #name::pullback::<R>(#(#variables,)* out_bar)
-            }
-
-            #has_derived
-
-            fn definition() -> &'static ::pullback_kernel::rt::Definition {
-                static DEFINITION: ::pullback_kernel::rt::Definition = ::pullback_kernel::rt::Definition {
-                    name: #name_text,
-                    place: #place,
-                    primitive: #primitive,
-                    texts: &[#(#pieces),*],
-                };
-                &DEFINITION
-            }
-        }
-    })
+    }
 }
 
 /// Where an item is, as an expression: with its name, what tells it from others.

@@ -27,6 +27,8 @@ pub struct Options {
     pub pullback: Option<Path>,
     /// `primitive`: the body is plain Rust, and the CUDA prelude has a function of the same name.
     pub primitive: bool,
+    /// `force = NAME`: a kernel to make of this one, minus its gradient by its first argument.
+    pub force: Option<Ident>,
 }
 
 impl Options {
@@ -46,10 +48,22 @@ impl Options {
                     };
                     options.pullback = Some(value.path.clone());
                 }
+                Meta::NameValue(pair) if pair.path.is_ident("force") => {
+                    let ident = match &pair.value {
+                        syn::Expr::Path(value) => value.path.get_ident(),
+                        _ => None,
+                    };
+                    let Some(ident) = ident else {
+                        let what = "give the force a name of its own: `#[kernel(force = name)]`";
+                        return Err(Error::new_spanned(&pair.value, what));
+                    };
+                    options.force = Some(ident.clone());
+                }
                 other => {
                     return Err(Error::new_spanned(
                         other,
-                        "unknown option: `#[kernel]` and `#[kernel(pullback = name)]` are what there is",
+                        "unknown option: `#[kernel]`, `#[kernel(pullback = name)]` and `#[kernel(force = name)]` are what \
+                         there is",
                     ));
                 }
             }
@@ -90,7 +104,26 @@ impl Signature {
             }
         };
         refuse_borrows(&result)?;
-        Ok(Signature { scalar, arguments, result, options })
+        let signature = Signature { scalar, arguments, result, options };
+        signature.check_force()?;
+        Ok(signature)
+    }
+
+    /// An energy is a number, and there is a force where it depends on numbers.
+    fn check_force(&self) -> Result<()> {
+        let Some(force) = &self.options.force else { return Ok(()) };
+        let is_scalar = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(&self.scalar));
+        if !is_scalar(&self.result) {
+            let what = format!("a force is minus the gradient of one number: return `{}`", self.scalar);
+            return Err(Error::new_spanned(&self.result, what));
+        }
+        match self.arguments.first() {
+            Some(first) if self.holds_numbers(&first.ty) => Ok(()),
+            Some(first) => {
+                Err(Error::new_spanned(&first.ty, "a force is by the first argument: let it be of numbers"))
+            }
+            None => Err(Error::new_spanned(force, "a force is by the first argument: there is none")),
+        }
     }
 
     /// Does the type surely consist of numbers? It names the scalar, and is no tuple, which could hold an index too.

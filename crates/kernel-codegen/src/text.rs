@@ -4,11 +4,12 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 /// C++ with holes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Text {
     parts: Vec<Part>,
 }
 
+#[derive(Clone)]
 enum Part {
     Text(String),
     /// A `Piece` of the runtime, and how a person should read it.

@@ -236,8 +236,25 @@ pub fn same_type<T>(a: T, _b: T) -> T {
     a
 }
 
+/// The pullback of minus the gradient of an energy K: the tangent of that gradient along the cotangent of the force, which is
+/// the tangent of the first argument (Hessians are symmetric).
+#[inline(always)]
+pub fn force_pullback<K: Kernel<Output = f64>, R: Real>(
+    arguments: With<K::Arguments, R>,
+    along: With<K::Arguments, R>,
+) -> With<K::Arguments, R> {
+    let dual = <K::Arguments as Argument>::dual::<R>(arguments, along);
+    let bars = K::pullback::<Dual<R>>(dual, Dual::constant(R::from_f64(-1.0)));
+    <K::Arguments as Argument>::parts::<R>(bars).1
+}
+
 pub fn c_type<T: Argument>(source: &mut Source) -> String {
     T::c_type(source)
+}
+
+/// The scalar with a tangent.
+pub fn c_dual(source: &mut Source) -> String {
+    source.add_dual()
 }
 
 pub fn c_constant<T: CConstant>(constant: T) -> String {

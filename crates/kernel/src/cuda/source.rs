@@ -80,6 +80,8 @@ pub struct Source {
 const PRELUDE: &str = include_str!("prelude.cuh");
 /// What needs tuples: the pullbacks of numbers, and the primitives.
 const NUMBERS: &str = include_str!("numbers.cuh");
+/// Values with tangents, for kernels that are forces.
+const DUAL: &str = include_str!("dual.cuh");
 
 impl Default for Source {
     fn default() -> Self {
@@ -129,6 +131,31 @@ impl Source {
             }
         }
         name
+    }
+
+    /// The name of the scalar with a tangent, whose definition and functions are added, each by its pullback.
+    pub fn add_dual(&mut self) -> String {
+        if self.done.insert("pb_dual".into()) {
+            self.push(DUAL);
+            for (name, pullback) in crate::math::PULLBACKS {
+                let pullback = self.add_kernel(pullback());
+                let _ = writeln!(
+                    self.text,
+                    "template<class S> PB pb_dual<S> pb_c_{name}(pb_dual<S> x) {{ return {{pb_c_{name}(x.value), \
+                     {pullback}<S>(x.value, x.tangent)}}; }}"
+                );
+            }
+            for (name, pullback) in crate::math::PULLBACKS_OF_TWO {
+                let pullback = self.add_kernel(pullback());
+                let _ = writeln!(
+                    self.text,
+                    "template<class S> PB pb_dual<S> pb_c_{name}(pb_dual<S> a, pb_dual<S> b) {{ return \
+                     {{pb_c_{name}(a.value, b.value), {pullback}<S>(a.value, b.value, a.tangent)._0 + \
+                     {pullback}<S>(a.value, b.value, b.tangent)._1}}; }}"
+                );
+            }
+        }
+        "pb_dual<R>".into()
     }
 
     /// The text of `pieces`, with what they name added before.

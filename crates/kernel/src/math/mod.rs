@@ -21,7 +21,8 @@ pub use spatial::*;
 pub use symmetric::*;
 pub use vector::*;
 
-use crate::cuda::Source;
+use crate::Kernel;
+use crate::cuda::{Definition, Source};
 
 /// `left * right` for two types is this kernel, in Rust and in C++.
 macro_rules! product {
@@ -113,6 +114,24 @@ macro_rules! scaled_from_left {
 pub(crate) use {product, scaled_from_left};
 
 /// The products of types, for C++, where they are overloads of `*`.
+/// Functions of one number, as CUDA's duals have them: what `chain!` of scalar/dual.rs lists.
+pub(crate) const PULLBACKS: &[(&str, fn() -> &'static Definition)] = &[
+    ("sqrt", <sqrt_pullback as Kernel>::definition),
+    ("abs", <abs_pullback as Kernel>::definition),
+    ("sin", <sin_pullback as Kernel>::definition),
+    ("cos", <cos_pullback as Kernel>::definition),
+    ("tan", <tan_pullback as Kernel>::definition),
+    ("asin", <asin_pullback as Kernel>::definition),
+    ("acos", <acos_pullback as Kernel>::definition),
+    ("exp", <exp_pullback as Kernel>::definition),
+    ("ln", <ln_pullback as Kernel>::definition),
+    ("tanh", <tanh_pullback as Kernel>::definition),
+];
+
+/// Those of two.
+pub(crate) const PULLBACKS_OF_TWO: &[(&str, fn() -> &'static Definition)] =
+    &[("atan2", <atan2_pullback as Kernel>::definition), ("powf", <powf_pullback as Kernel>::definition)];
+
 pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[
     matrix_products,
     symmetric_products,

@@ -4,6 +4,7 @@
 mod branches;
 mod calls;
 mod check;
+mod forces;
 mod loops;
 mod names;
 mod statements;

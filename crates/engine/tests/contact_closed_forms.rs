@@ -80,8 +80,8 @@ fn one_friction_for_body_and_ground() {
     let (d, slopes) = run(&text, (0.75 / dt) as usize, "box.position.x", &["contact.mu"]);
     near("distance", d, v * v / (2.0 * mu * G), 0.6 * v * dt);
     near("by μ", slopes[0], -v * v / (2.0 * mu * mu * G), 1.1 * v / mu * dt);
-    let scene = pullback_scene::Scene::parse(&text, "box.toml").expect("a scene");
-    let model = pullback_engine::Model::new(&scene).expect("a model");
+    let scene = Scene::parse(&text, "box.toml").expect("a scene");
+    let model = Model::new(&scene).expect("a model");
     assert!(model.params_layout().find("ground.mu").is_err());
     assert!(model.params_layout().find("ground.height").is_ok());
 }

@@ -4,18 +4,18 @@ use std::fmt::Debug;
 
 use pullback_kernel::prelude::*;
 
-/// What a solid is made of: the energy of a tetrahedron [J] and the forces on its corners [N], with and without viscosity.
+use super::elements::Elements;
+
+/// What a solid is made of: which kernels give the energy of a tetrahedron [J] and the forces on its corners [N].
 ///
 /// [`material!`](crate::material) makes one of a kernel, the energy of a deformation.
-pub trait Material: Debug + Clone + Send + Sync + 'static {
-    /// (corners [m], inverse edges at rest [1/m], volume at rest [m³], μ [Pa], λ [Pa], actuation [1]) to [J].
-    type Energy: Kernel<Arguments = ([Vec3; 4], Mat3, f64, f64, f64, f64), Output = f64>;
-    /// Of the same to the forces on the corners [N].
-    type Force: Kernel<Arguments = ([Vec3; 4], Mat3, f64, f64, f64, f64), Output = [Vec3; 4]>;
-    /// The same with velocities of the corners [m/s] after their positions, and a viscosity [Pa·s] at the end.
-    type Damped: Kernel<Arguments = ([Vec3; 4], [Vec3; 4], Mat3, f64, f64, f64, f64, f64), Output = [Vec3; 4]>;
+pub trait Material: Debug + Send + Sync + 'static {
     /// What it is called.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
+    /// Adds the forces on the corners.
+    fn force(&self, elements: &mut Elements<'_>) -> Buffer<Vec3>;
+    /// Adds the energy of all elements.
+    fn energy(&self, elements: &mut Elements<'_>) -> Buffer<f64>;
 }
 
 /// Makes a [`Material`](crate::soft::Material) of a kernel: from F, Lamé's μ and λ [Pa], and an actuation [1], to the energy of a
@@ -67,11 +67,17 @@ macro_rules! material {
                 [f[0] + g[0], f[1] + g[1], f[2] + g[2], f[3] + g[3]]
             }
 
+            // Here, so that kernels are compiled once, where the material is made.
             impl $crate::soft::Material for $name {
-                type Energy = energy;
-                type Force = force;
-                type Damped = damped;
-                const NAME: &'static str = $text;
+                fn name(&self) -> &'static str {
+                    $text
+                }
+                fn force(&self, elements: &mut $crate::soft::Elements<'_>) -> Buffer<Vec3> {
+                    elements.force::<force, damped>()
+                }
+                fn energy(&self, elements: &mut $crate::soft::Elements<'_>) -> Buffer<f64> {
+                    elements.energy::<energy>()
+                }
             }
         };
     };

@@ -1,9 +1,10 @@
 //! Solids of tetrahedra.
 
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
 
+use super::elements::Elements;
 use super::material::Material;
 use crate::error::Error;
 use crate::force::{Force, Site};
@@ -57,17 +58,17 @@ impl Elasticity {
 ///
 /// [`Model::with_force`]: crate::Model::with_force
 #[derive(Clone, Debug)]
-pub struct Solid<M> {
+pub struct Solid {
     name: String,
     corners: Vec<[usize; 4]>,
     /// Inverse edges at rest, and volumes.
     rest: Vec<Mat3>,
     volumes: Vec<f64>,
     elasticity: Elasticity,
-    material: PhantomData<M>,
+    material: Arc<dyn Material>,
 }
 
-impl<M: Material> Solid<M> {
+impl Solid {
     /// A solid that is at rest where its corners are at these points [m]: `corners` are numbers of particles, and of points.
     ///
     /// # Errors
@@ -75,8 +76,8 @@ impl<M: Material> Solid<M> {
     /// When a tetrahedron is flat or inside out, a corner is not there, or the numbers are neither one for all nor one for each.
     pub fn new(
         name: &str,
-        points: &[[f64; 3]],
-        corners: Vec<[usize; 4]>,
+        (points, corners): (&[[f64; 3]], Vec<[usize; 4]>),
+        material: impl Material,
         elasticity: Elasticity,
     ) -> Result<Self, Error> {
         let (mut rest, mut volumes) = (Vec::with_capacity(corners.len()), Vec::with_capacity(corners.len()));
@@ -101,7 +102,7 @@ impl<M: Material> Solid<M> {
             volumes.push(volume);
         }
         let solid =
-            Solid { name: name.to_owned(), corners, rest, volumes, elasticity, material: PhantomData };
+            Solid { name: name.to_owned(), corners, rest, volumes, elasticity, material: Arc::new(material) };
         solid.check()?;
         Ok(solid)
     }
@@ -136,6 +137,30 @@ impl<M: Material> Solid<M> {
         Ok(())
     }
 
+    /// Its elements in a program.
+    fn elements<'a>(&self, site: &'a mut Site<'_>, name: String) -> Result<Elements<'a>, Error> {
+        let [mu, lambda, actuation] = ["mu", "lambda", "actuation"].map(|f| site.param::<f64>(&self.key(f)));
+        let numbers = [mu?, lambda?, actuation?];
+        let viscosity = match self.elasticity.viscosity {
+            Some(_) => Some(site.param::<f64>(&self.key("viscosity"))?),
+            None => None,
+        };
+        let (x, v, particles) = (site.x, site.v, site.particles);
+        let program = &mut *site.program;
+        Ok(Elements {
+            corners: program.corners(&name, &self.corners, particles),
+            rest: program.constant::<Mat3>(&format!("{name} at rest"), &self.rest),
+            volumes: program.constant::<f64>(&format!("{name} volumes"), &self.volumes),
+            one_for_all: self.one_for_all(),
+            program,
+            name,
+            x,
+            v,
+            numbers,
+            viscosity,
+        })
+    }
+
     fn one_for_all(&self) -> bool {
         self.elasticity.mu.len() == 1
     }
@@ -164,7 +189,7 @@ fn edges(points: &[[f64; 3]], element: &[usize; 4]) -> Option<Mat3> {
     Some(mat3(at(1)? - origin, at(2)? - origin, at(3)? - origin))
 }
 
-impl<M: Material> Force for Solid<M> {
+impl Force for Solid {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -183,58 +208,12 @@ impl<M: Material> Force for Solid<M> {
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let (x, v, name) = (site.x, site.v, site.name(&self.name));
-        let corners = site.program.corners(&name, &self.corners, site.particles);
-        let rest = site.program.constant::<Mat3>(&format!("{name} at rest"), &self.rest).own();
-        let volume = site.program.constant::<f64>(&format!("{name} volumes"), &self.volumes).own();
-        let [mu, lambda, actuation] = ["mu", "lambda", "actuation"].map(|f| site.param::<f64>(&self.key(f)));
-        let (mu, lambda, actuation) = (mu?, lambda?, actuation?);
-        let viscosity = match self.elasticity.viscosity {
-            Some(_) => Some(site.param::<f64>(&self.key("viscosity"))?),
-            None => None,
-        };
-        let p = &mut *site.program;
-        Ok(match (viscosity, self.one_for_all()) {
-            (None, true) => {
-                let ports = (x.at(corners), rest, volume, mu.shared(), lambda.shared(), actuation.shared());
-                p.elements::<M::Force, Vec3, 4>(&name, corners, ports)
-            }
-            (None, false) => {
-                let ports = (x.at(corners), rest, volume, mu.own(), lambda.own(), actuation.own());
-                p.elements::<M::Force, Vec3, 4>(&name, corners, ports)
-            }
-            (Some(viscosity), true) => {
-                let (x, v, numbers) =
-                    (x.at(corners), v.at(corners), (mu.shared(), lambda.shared(), actuation.shared()));
-                let ports = (x, v, rest, volume, numbers.0, numbers.1, numbers.2, viscosity.shared());
-                p.elements::<M::Damped, Vec3, 4>(&name, corners, ports)
-            }
-            (Some(viscosity), false) => {
-                let (x, v, numbers) =
-                    (x.at(corners), v.at(corners), (mu.own(), lambda.own(), actuation.own()));
-                let ports = (x, v, rest, volume, numbers.0, numbers.1, numbers.2, viscosity.own());
-                p.elements::<M::Damped, Vec3, 4>(&name, corners, ports)
-            }
-        })
+        Ok(self.material.force(&mut self.elements(site, site.name(&self.name))?))
     }
 
     fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
-        let (x, name) = (site.x, site.name(&format!("energy of {}", self.name)));
-        let corners = site.program.corners(&name, &self.corners, site.particles);
-        let rest = site.program.constant::<Mat3>(&format!("{name} at rest"), &self.rest).own();
-        let volume = site.program.constant::<f64>(&format!("{name} volumes"), &self.volumes).own();
-        let [mu, lambda, actuation] = ["mu", "lambda", "actuation"].map(|f| site.param::<f64>(&self.key(f)));
-        let (mu, lambda, actuation) = (mu?, lambda?, actuation?);
-        Ok(Some(match self.one_for_all() {
-            true => {
-                let ports = (x.at(corners), rest, volume, mu.shared(), lambda.shared(), actuation.shared());
-                site.program.reduce::<M::Energy>(&name, ports)
-            }
-            false => {
-                let ports = (x.at(corners), rest, volume, mu.own(), lambda.own(), actuation.own());
-                site.program.reduce::<M::Energy>(&name, ports)
-            }
-        }))
+        let name = site.name(&format!("energy of {}", self.name));
+        Ok(Some(self.material.energy(&mut self.elements(site, name)?)))
     }
 
     fn conservative(&self) -> bool {

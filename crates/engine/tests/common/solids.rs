@@ -2,17 +2,7 @@
 
 use pullback_engine::Model;
 use pullback_engine::soft::{Corotated, Elasticity, Material, NeoHookean, Solid, StVenantKirchhoff};
-use pullback_kernel::prelude::*;
 use pullback_scene::{Particles, Scene, World};
-
-/// V Ψ = ½ μ (|F|² - 3) - μ ln J + ½ λ ln² J: a material that the engine does not know.
-#[kernel]
-pub fn rubber<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
-    let ln_j = ln(determinant(f)) - actuation;
-    0.5 * mu * (contract(f, f) - 3.0) - mu * ln_j + 0.5 * lambda * ln_j * ln_j
-}
-
-pullback_engine::material!(pub Rubber = rubber, "rubber");
 
 /// A box of 2 × 1 × 1 cells of half a metre, each of six tetrahedra (Kuhn), whose inner and outer corners are moved by a part of a cell.
 pub fn block(cells: [usize; 3], uneven: f64) -> (Vec<[f64; 3]>, Vec<[usize; 4]>) {
@@ -54,9 +44,9 @@ pub fn block(cells: [usize; 3], uneven: f64) -> (Vec<[f64; 3]>, Vec<[usize; 4]>)
 }
 
 /// A solid of a material in a scene with these particles, which are its corners.
-pub fn solid<M: Material>(mut scene: Scene, elasticity: Elasticity) -> Model {
+pub fn solid(mut scene: Scene, material: impl Material, elasticity: Elasticity) -> Model {
     let (points, elements) = block([2, 1, 1], 0.3);
-    let solid = Solid::<M>::new("block", &points, elements, elasticity).expect("a good mesh");
+    let solid = Solid::new("block", (&points, elements), material, elasticity).expect("a good mesh");
     scene.particles[0].masses = solid.masses(400.0, points.len());
     Model::new(&scene).and_then(|model| model.with_force(solid)).expect("a model")
 }
@@ -83,10 +73,9 @@ pub fn all() -> Vec<(&'static str, Model, bool)> {
         *mu *= 1.0 + 0.05 * i as f64;
     }
     vec![
-        ("a solid of neo-Hookean rubber", solid::<NeoHookean>(scene(), plain.clone()), true),
-        ("a viscous solid, each element its own", solid::<NeoHookean>(scene(), each), false),
-        ("a solid of St. Venant and Kirchhoff", solid::<StVenantKirchhoff>(scene(), plain.clone()), true),
-        ("a corotated viscous solid", solid::<Corotated>(scene(), plain.clone().viscous(30.0)), false),
-        ("a solid of a material of one's own", solid::<Rubber>(scene(), plain), true),
+        ("a solid of neo-Hookean rubber", solid(scene(), NeoHookean, plain.clone()), true),
+        ("a viscous solid, each element its own", solid(scene(), NeoHookean, each), false),
+        ("a solid of St. Venant and Kirchhoff", solid(scene(), StVenantKirchhoff, plain.clone()), true),
+        ("a corotated viscous solid", solid(scene(), Corotated, plain.clone().viscous(30.0)), false),
     ]
 }

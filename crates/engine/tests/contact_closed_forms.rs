@@ -1,7 +1,7 @@
 //! Contact against closed forms: values and gradients, to the order of the step.
 
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Energy, Options, Rollout, Start, Step};
+use pullback_engine::{Energy, Model, Options, Rollout, Start, Step};
 use pullback_scene::Scene;
 
 const G: f64 = 9.81;

@@ -13,7 +13,6 @@ pub mod names;
 pub mod particles;
 mod preparation;
 pub mod rollout;
-pub mod soft;
 mod step;
 mod stepper;
 mod stop;

@@ -179,8 +179,6 @@ mod pages {
     pub struct Models;
     #[doc = include_str!("../../../docs/steps.md")]
     pub struct Steps;
-    #[doc = include_str!("../../../docs/soft.md")]
-    pub struct Soft;
     #[doc = include_str!("../../../docs/rollouts.md")]
     pub struct Rollouts;
     #[doc = include_str!("../../../docs/losses.md")]

@@ -7,7 +7,6 @@ pub mod cases;
 pub mod contacts;
 pub mod grains;
 pub mod robots;
-pub mod solids;
 pub mod terrains;
 
 use pullback_engine::force::{Force, Site};
@@ -171,12 +170,6 @@ pub fn worlds() -> Vec<World> {
         },
         world("everything", false, everything),
     ];
-    let solids = solids::all().into_iter();
-    worlds.extend(solids.map(|(name, model, reversible)| World {
-        name,
-        model,
-        ..world(name, reversible, one(ball()))
-    }));
     let robot = |robot: Robot| Scene { robots: vec![robot], ..Scene::default() };
     worlds.extend([
         world("a hinge", false, robot(robots::chain("arm", &[Hinge]))),

@@ -1,6 +1,7 @@
 """What calls from Python cost: the Python side of `cargo xtask bench python`.
 
-One step of a double pendulum by torch (with a graph), by NumPy, and in a `scan` that JAX compiled, in microseconds; rollouts of 4,096
+One step of a double pendulum by torch (with a graph), by NumPy, and in a `scan` that JAX compiled, and a step of the gradient of
+such a `scan`, in microseconds; rollouts of 4,096
 pendulums by torch, and their gradients, in nanoseconds a step of one world. One thread, f64, as on the Rust side.
 
 Prints one JSON object a line.
@@ -22,7 +23,7 @@ import torch
 import pullback
 
 SCENE = Path(__file__).resolve().parents[2] / "scenes/pendulum.toml"
-WORLDS, STEPS, SCANNED = 4096, 20, 10_000
+WORLDS, STEPS, SCANNED, PULLED = 4096, 20, 10_000, 1000
 
 
 def best(min_seconds: float, work: Callable[[], object]) -> float:
@@ -60,13 +61,17 @@ def one(sim: pullback.Simulation, limit: float) -> None:
     jax.config.update("jax_enable_x64", True)
     first, numbers = sim.model.state().jax(), sim.model.params().jax()
 
-    def scan(x: jax.Array, theta: jax.Array) -> jax.Array:
-        return jax.lax.scan(lambda x, _: (sim.step(x, control, theta), None), x, length=SCANNED)[0]
+    def scan(x: jax.Array, theta: jax.Array, length: int = SCANNED) -> jax.Array:
+        return jax.lax.scan(lambda x, _: (sim.step(x, control, theta), None), x, length=length)[0]
 
     compiled = jax.jit(scan)
     compiled(first, numbers).block_until_ready()
     each = best(limit, lambda: compiled(first, numbers).block_until_ready()) / SCANNED
     row("pendulum/jax-scan-step", "us", 1e6 * each)
+    gradient = jax.jit(jax.grad(lambda x, theta: scan(x, theta, PULLED)[0], (0, 1)))
+    jax.block_until_ready(gradient(first, numbers))
+    each = best(limit, lambda: jax.block_until_ready(gradient(first, numbers))) / PULLED
+    row("pendulum/jax-scan-gradient", "us", 1e6 * each)
 
 
 def many(sim: pullback.Simulation, limit: float) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 import pullback
-from pullback import optimise
+from pullback import losses, optimise
 
 ROD = """
 <mujoco>
@@ -62,3 +62,21 @@ for i in range(2):
 assert abs(length - 0.63) < 2e-3
 assert abs(friction - 0.12) < 2e-3
 assert result.value < 1e-3 * value
+
+# %% The same as a problem of the engine: Levenberg and Marquardt's method for sums of squares, with standard errors.
+problem = pullback.Problem(
+    sim,
+    [
+        pullback.Variable("rod.rod.center.z", lower=-2.0, upper=-0.1),
+        pullback.Variable("rod.hinge.damping", lower=0.0, upper=1.0),
+        pullback.Variable("initial.rod.hinge.position", start=1.0),
+    ],
+    [losses.Trajectory(["rod.hinge"], measured[:, None], range(301))],
+    method=optimise.LevenbergMarquardt(),
+)
+found = problem.solve()
+errors = problem.standard_errors(found.z)
+assert errors is not None
+for name, true in (("rod.rod.center.z", -0.63), ("rod.hinge.damping", 0.12)):
+    print(f"{name}: {found.values[name]:.4f} +- {errors[name]:.4f}")
+    assert abs(found.values[name] - true) < 4 * errors[name]

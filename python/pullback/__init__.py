@@ -10,7 +10,9 @@ steps and rollouts of it. Words and units are those of the documentation: SI uni
 
 from __future__ import annotations
 
-from . import losses, optimise
+import os as _os
+
+from . import _core, losses, optimise
 from .errors import (
     DeviceError,
     DtypeError,
@@ -64,3 +66,7 @@ __all__ = [
     "losses",
     "optimise",
 ]
+
+if hasattr(_os, "register_at_fork"):
+    # A process that is forked off has not the threads of the other one.
+    _os.register_at_fork(after_in_child=_core.forked)

@@ -31,6 +31,12 @@ def aligned(values: NDArray[Number]) -> NDArray[Number]:
     return copied
 
 
+def flat(values: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """Contiguous numbers of a type, at an address of such numbers; what is so already is not copied."""
+    array = np.ascontiguousarray(values, dtype=dtype)
+    return array if array.flags.aligned else aligned(array)
+
+
 def address(array: NDArray[Any]) -> int:
     """Where an array begins."""
     where: int = array.__array_interface__["data"][0]

@@ -11,7 +11,8 @@ __all__ = [
     "Run",
     "Simulation",
     "command",
-    "panic",
+    "forked",
+    "panic_next",
     "xla_handler",
     "xla_number",
 ]
@@ -23,7 +24,8 @@ _Simulated: TypeAlias = tuple[float, int, int, str, tuple[str, int], str, int | 
 _Described: TypeAlias = tuple[str, int, int, str, str, float, float, bool]
 
 def command(arguments: list[str]) -> int: ...
-def panic() -> None: ...
+def forked() -> None: ...
+def panic_next() -> None: ...
 def xla_handler() -> object: ...
 def xla_number(simulation: Simulation) -> int: ...
 
@@ -40,6 +42,7 @@ class Layout:
     def check(self, values: list[float]) -> None: ...
     def check_set(self, name: str, values: list[float]) -> None: ...
     def retract(self, values: list[float], tangent: list[float]) -> list[float]: ...
+    def retract_all(self, values: list[float], tangents: list[float]) -> list[float]: ...
     def difference(self, values: list[float], to: list[float]) -> list[float]: ...
     def to_tangent(self, values: list[float], bars: list[float]) -> list[float]: ...
 
@@ -74,10 +77,10 @@ class Model:
     def control_layout(self) -> Layout: ...
     @property
     def params_layout(self) -> Layout: ...
-    def controls(self, steps: int) -> list[float]: ...
+    def controls(self) -> tuple[int, list[float]]: ...
     @property
     def simulated(self) -> _Simulated: ...
-    def energy(self, states: int, count: int, params: int) -> list[tuple[float, float]]: ...
+    def energy(self, states: int, count: int, params: int, found: int) -> None: ...
 
 @final
 class Simulation:
@@ -93,13 +96,15 @@ class Simulation:
         clip: float | None,
         threads: int,
     ) -> Simulation: ...
-    def step(self, single: bool, worlds: int, shared: int, index: int, at: _Three, next: int) -> None: ...
+    def step(
+        self, single: bool, worlds: int, shared: int, index: tuple[int, int], at: _Three, next: int
+    ) -> None: ...
     def step_pullback(
         self,
         single: bool,
         worlds: int,
         shared: int,
-        index: int,
+        index: tuple[int, int],
         at: _Three,
         next: int,
         next_bar: int,
@@ -110,7 +115,7 @@ class Simulation:
         single: bool,
         worlds: int,
         shared: int,
-        index: int,
+        index: tuple[int, int],
         at: _Three,
         dots: _Three,
         next: int,
@@ -143,11 +148,14 @@ class Simulation:
         states: int,
         states_dot: int,
     ) -> None: ...
-    def linearise(self, index: int, at: _Three) -> tuple[list[float], list[float], list[float]]: ...
+    def linearise(self, index: int, at: _Three, found: _Three) -> None: ...
 
-_Method: TypeAlias = tuple[str, dict[str, float]]
+_Method: TypeAlias = tuple[str, dict[str, float], dict[str, int]]
 _Variable: TypeAlias = tuple[str, float | None, float | None, bool, float | None, list[float] | None]
-_Term: TypeAlias = tuple[str, str, str | None, list[float], tuple[bool, bool, bool], list[int] | None, float]
+_Measured: TypeAlias = tuple[
+    str, str, str | None, list[float], tuple[bool, bool, bool], list[int] | None, float
+]
+_Recorded: TypeAlias = tuple[list[str], list[float], list[int], float]
 _Record: TypeAlias = tuple[int, float, float, float | None, float, tuple[int, int, int]]
 _Audit: TypeAlias = tuple[str, str, float, float, float, float, str]
 _Health: TypeAlias = tuple[
@@ -169,12 +177,12 @@ class Problem:
         simulation: Simulation,
         steps: int,
         variables: list[_Variable],
-        terms: list[_Term],
+        terms: list[_Measured | _Recorded],
         method: _Method,
         stopping: tuple[int, float, float | None],
     ) -> Problem: ...
     @property
-    def source(self) -> tuple[str, str]: ...
+    def source(self) -> str: ...
     @property
     def fingerprint(self) -> str: ...
     @property

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import address, empty
+from ._arrays import address, empty, flat
 from ._operation import Operation, Plan, Three
 from .errors import DtypeError
 
@@ -27,7 +27,7 @@ def prepare(x: Any, u: Any, theta: Any) -> Arguments:
         )
         raise DtypeError(f"{names}: float64 or float32 is wanted, the same for all")
     wanted = given.pop() if given else DOUBLE
-    x, u, theta = (np.ascontiguousarray(array, dtype=wanted) for array in arrays)
+    x, u, theta = (flat(array, wanted) for array in arrays)
     return x, u, theta
 
 
@@ -39,7 +39,7 @@ def _typed(argument: Any) -> bool:
 class Default:
     """An argument that was not given, and takes the type of those that were."""
 
-    def __init__(self, values: Array) -> None:
+    def __init__(self, values: Any) -> None:
         self.values = values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -56,7 +56,7 @@ def forward(operation: Operation, at: Arguments) -> Array:
 def pullback(operation: Operation, at: Arguments, out: Array, out_bar: Array) -> Arguments:
     """Cotangents of the arguments."""
     plan, _ = _plan(operation, at)
-    bar = np.ascontiguousarray(np.broadcast_to(np.asarray(out_bar, dtype=out.dtype), out.shape))
+    bar = flat(np.broadcast_to(np.asarray(out_bar, dtype=out.dtype), out.shape), out.dtype)
     x, u, theta = (empty(argument.shape, out.dtype) for argument in at)
     bars = (address(x), address(u), address(theta))
     operation.pullback(out.dtype == SINGLE, plan, _addresses(at), address(out), address(bar), bars)
@@ -68,7 +68,7 @@ def pushforward(operation: Operation, at: Arguments, dots: Arguments) -> tuple[A
     plan, out = _plan(operation, at)
     out_dot = empty(plan.out, out.dtype)
     given = tuple(
-        np.ascontiguousarray(np.broadcast_to(np.asarray(dot, dtype=out.dtype), argument.shape))
+        flat(np.broadcast_to(np.asarray(dot, dtype=out.dtype), argument.shape), out.dtype)
         for dot, argument in zip(dots, at, strict=True)
     )
     operation.pushforward(

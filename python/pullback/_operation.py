@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from . import _core
+from ._arrays import address
 from .errors import ShapeError
 
 Shape: TypeAlias = tuple[int, ...]
@@ -32,6 +35,8 @@ class Operation:
     worlds then.
     """
 
+    #: Of steps alone, which have numbers.
+    index: Any = None
     #: Shapes of one world.
     x: Shape
     u: Shape
@@ -85,37 +90,42 @@ class Operation:
         """Writes what comes out, and its tangent."""
         raise NotImplementedError
 
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """What tells it from other operations of the same simulation."""
-        raise NotImplementedError
-
 
 class Step(Operation):
     """One step: x_next = step(x, u, theta)."""
 
-    def __init__(self, core: _core.Simulation, sizes: Three, index: int) -> None:
+    #: The numbers of the step, `int32`, of all worlds, or of each in the last axes of the batch; of JAX where JAX has them.
+    index: Any
+    #: The step with another index, which JAX has as an argument, is the same operation.
+    home: Step
+
+    def __init__(self, core: _core.Simulation, sizes: Three, index: Any, home: Step | None = None) -> None:
         super().__init__(core)
-        self.index = index
+        self.index, self.home = index, home or self
+        self._clock = (address(index), index.size) if isinstance(index, np.ndarray) else (0, 0)
         self.x, self.u, self.theta = ((size,) for size in sizes)
         self.out = self.x
 
+    def _new_plan(self, *given: Shape) -> Plan:
+        plan = super()._new_plan(*given)
+        batch, inner = plan.out[:-1], tuple(self.index.shape)
+        if inner != batch[len(batch) - len(inner) :]:
+            raise ShapeError(
+                f"index: one number or shape {batch}, that of the batch, is wanted, and {inner} was given"
+            )
+        return plan
+
     def forward(self, single: bool, plan: Plan, at: Three, out: int) -> None:
         """Writes x_next."""
-        self.core.step(single, plan.worlds, plan.shared, self.index, at, out)
+        self.core.step(single, plan.worlds, plan.shared, self._clock, at, out)
 
     def pullback(self, single: bool, plan: Plan, at: Three, out: int, out_bar: int, bars: Three) -> None:
         """Writes cotangents of x, u and theta."""
-        self.core.step_pullback(single, plan.worlds, plan.shared, self.index, at, out, out_bar, bars)
+        self.core.step_pullback(single, plan.worlds, plan.shared, self._clock, at, out, out_bar, bars)
 
     def pushforward(self, single: bool, plan: Plan, at: Three, dots: Three, out: int, out_dot: int) -> None:
         """Writes x_next and its tangent."""
-        self.core.step_pushforward(single, plan.worlds, plan.shared, self.index, at, dots, out, out_dot)
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """The number of the step."""
-        return {"index": self.index}
+        self.core.step_pushforward(single, plan.worlds, plan.shared, self._clock, at, dots, out, out_dot)
 
 
 class Rollout(Operation):
@@ -142,11 +152,6 @@ class Rollout(Operation):
         self.core.rollout_pushforward(
             single, plan.worlds, plan.shared, self.steps, self.last, at, dots, out, out_dot
         )
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """How many steps, and whether the last state alone is seen."""
-        return {"steps": self.steps, "last": self.last}
 
 
 def _text(wanted: Shape) -> str:

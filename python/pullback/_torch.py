@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd import Function
@@ -33,12 +34,8 @@ def forward(operation: Operation, x: Any, u: Any, theta: Any) -> Tensor:
 def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Contiguous tensors of one type in the memory of the CPU; what is no tensor becomes one."""
     if not (type(x) is type(u) is type(theta) is Tensor):
-        tensors = [a for a in (x, u, theta) if isinstance(a, Tensor)]
-        like = tensors[0].dtype
-        x, u, theta = (
-            a if isinstance(a, Tensor) else torch.as_tensor(getattr(a, "values", a), dtype=like)
-            for a in (x, u, theta)
-        )
+        dtype = next(a.dtype for a in (x, u, theta) if isinstance(a, Tensor))
+        x, u, theta = (a if isinstance(a, Tensor) else _copied(a, dtype) for a in (x, u, theta))
     dtype = x.dtype
     if not (x.is_cpu and u.is_cpu and theta.is_cpu):
         where = ", ".join(
@@ -51,6 +48,27 @@ def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
         )
         raise DtypeError(f"{types}: torch.float64 or torch.float32 is wanted, the same for all")
     return x.contiguous(), u.contiguous(), theta.contiguous()
+
+
+def _copied(a: Any, dtype: torch.dtype) -> Tensor:
+    """A tensor of its own: the way back needs the numbers as they are now, whatever is written to them later.
+
+    An array of NumPy keeps its type, which is to be that of the tensors; lists, states, params and defaults have that of these.
+    """
+    return (
+        torch.tensor(a) if isinstance(a, np.ndarray) else torch.tensor(getattr(a, "values", a), dtype=dtype)
+    )
+
+
+def like(x: Any, other: Any) -> Tensor:
+    """A state as a tensor, of the type of another one if there is one."""
+    dtype = other.dtype if isinstance(other, Tensor) else DOUBLE
+    return x if isinstance(x, Tensor) else _copied(x, dtype)
+
+
+def _aligned(a: Tensor) -> Tensor:
+    """The same numbers at an address of such numbers."""
+    return a if a.data_ptr() % a.element_size() == 0 else a.clone()
 
 
 def _addresses(x: Tensor, u: Tensor, theta: Tensor) -> Three:
@@ -69,9 +87,11 @@ class Forward(Function):
         """Runs the operation."""
         plan = operation.plan(x.shape, u.shape, theta.shape)
         out = torch.empty(plan.out, dtype=x.dtype)
-        operation.forward(
-            x.dtype is SINGLE, plan, (x.data_ptr(), u.data_ptr(), theta.data_ptr()), out.data_ptr()
-        )
+        at = (x.data_ptr(), u.data_ptr(), theta.data_ptr())
+        if (at[0] | at[1] | at[2]) & 7:
+            x, u, theta = _aligned(x), _aligned(u), _aligned(theta)
+            at = _addresses(x, u, theta)
+        operation.forward(x.dtype is SINGLE, plan, at, out.data_ptr())
         return out
 
     @staticmethod
@@ -142,7 +162,8 @@ def _pull(
 ) -> list[Tensor | None]:
     """Runs the pullback; none where a cotangent is not wanted."""
     dtype = x.dtype
-    bar = out_bar.to(dtype).contiguous()
+    bar = _aligned(out_bar.to(dtype).contiguous())
+    x, u, theta, out = _aligned(x), _aligned(u), _aligned(theta), _aligned(out)
     bars = [torch.empty_like(a) if want else None for a, want in zip((x, u, theta), wanted, strict=True)]
     p, q, r = (0 if a is None else a.data_ptr() for a in bars)
     plan = operation.plan(x.shape, u.shape, theta.shape)
@@ -235,7 +256,8 @@ class Pushforward(Function):
         """Runs the pushforward."""
         plan = _plan(operation, x, u, theta)
         out, out_dot = (torch.empty(plan.out, dtype=x.dtype) for _ in range(2))
-        dots = tuple(a.contiguous() for a in (x_dot, u_dot, theta_dot))
+        dots = tuple(_aligned(a.contiguous()) for a in (x_dot, u_dot, theta_dot))
+        x, u, theta = _aligned(x), _aligned(u), _aligned(theta)
         operation.pushforward(
             x.dtype is SINGLE,
             plan,

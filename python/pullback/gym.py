@@ -10,6 +10,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
+from ._checks import count
+from ._numpy import Default
 from .errors import SettingError, ShapeError
 from .names import Params
 from .simulation import Simulation
@@ -62,8 +64,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         theta: Params | ArrayLike | None = None,
     ) -> None:
         super().__init__()
-        if num_envs < 1:
-            raise SettingError(f"num_envs is {num_envs}: at least 1 is wanted")
+        num_envs = count("num_envs", num_envs, least=1)
         model = simulation.model
         if len(model.control_layout) == 0:
             raise SettingError(f"the scene {model.name!r} has no controls, and so no actions")
@@ -111,22 +112,33 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if u.shape != wanted:
             raise ShapeError(f"actions: shape {wanted} is wanted, and {u.shape} was given")
         began = self._over.copy()
-        after, pullback = self.simulation.step_vjp(self._x, u, self._theta)
+        # Before the step: from where it is over a world might not get any further.
+        self._begin(began)
+        first = self._x[began]
+        after, pullback = self.simulation.step_vjp(self._x, u, self._theta, index=self._steps)
         self._x = np.array(after)
-        self._steps += 1
+        self._steps[~began] += 1
         reward = np.where(began, 0.0, np.asarray(self._reward(self._x, u), dtype=np.float64))
         ended = np.zeros(self.num_envs, dtype=bool)
         if self._terminated is not None:
             ended = np.asarray(self._terminated(self._x, u), dtype=bool) & ~began
-        self._begin(began)
+        self._x[began] = first
         truncated = (self._steps >= self.simulation.steps) & ~ended & ~began
         self._over = ended | truncated
         return self._x.copy(), reward, ended, truncated, {"pullback": _cut(pullback, began)}
 
-    def transition(self, x: Any, u: Any, theta: Any = None) -> tuple[Any, Any]:
-        """The state after a step and its reward, of arrays of NumPy, torch or JAX, with their place in a graph."""
-        after = self.simulation.step(x, u, self._theta if theta is None else theta)
+    def transition(self, x: Any, u: Any, theta: Any = None, *, index: Any = 0) -> tuple[Any, Any]:
+        """The state after a step and its reward, of arrays of NumPy, torch or JAX, with their place in a graph.
+
+        `index` is the number of the step, or of that of each world, for forces that depend on time; `steps` has those of `step`.
+        """
+        after = self.simulation.step(x, u, Default(self._theta) if theta is None else theta, index=index)
         return after, self._reward(after, u)
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """How many steps each world has made since it began, shape (num_envs,)."""
+        return np.array(self._steps)
 
     @property
     def state(self) -> Doubles:
@@ -136,9 +148,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _begin(self, which: NDArray[np.bool_]) -> None:
         """First states for these worlds."""
         self._steps[which] = 0
-        for world in np.flatnonzero(which):
-            tangent = self._spread * self.np_random.standard_normal(len(self._spread))
-            self._x[world] = self._first.retract(tangent).values
+        worlds = np.count_nonzero(which)
+        if worlds:
+            tangents = self._spread * self.np_random.standard_normal((worlds, len(self._spread)))
+            self._x[which] = self._first._retract_all(tangents)
 
 
 def _cut(

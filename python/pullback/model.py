@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -11,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._arrays import address, aligned
+from ._arrays import address, empty, flat
+from ._checks import count
 from .errors import ShapeError
 from .names import Control, Layout, Params, State
 
@@ -29,6 +32,9 @@ class Model:
     state_layout, control_layout, params_layout : Layout
         The names of the numbers of states, controls and params.
     """
+
+    #: The file, with the folders in front of it that it was found in.
+    _file: str
 
     def __init__(self, core: _core.Model) -> None:
         self._core = core
@@ -92,9 +98,12 @@ class Model:
         packages: Mapping[str, str | PathLike[str]] | None,
         base: str,
     ) -> Model:
-        places = [(name, os.fspath(folder)) for name, folder in (packages or {}).items()]
-        folders = [os.fspath(folder) for folder in allow]
-        return cls(_core.Model(text, os.fspath(file), lenient, list(folders), list(places), base))
+        # As they are now: whoever makes it again, from a pickle, may be in another folder.
+        places = [(name, os.path.abspath(folder)) for name, folder in (packages or {}).items()]
+        folders = [os.path.abspath(folder) for folder in allow]
+        made = cls(_core.Model(text, os.fspath(file), lenient, list(folders), list(places), base))
+        made._file = os.path.abspath(file)
+        return made
 
     @property
     def name(self) -> str:
@@ -140,8 +149,22 @@ class Model:
 
     def controls(self, steps: int) -> NDArray[np.float64]:
         """The controls that the scene gives, shape (steps, control)."""
-        given = np.array(self._core.controls(steps), dtype=np.float64)
-        return aligned(given.reshape(steps, len(self.control_layout)))
+        steps, schedule = count("steps", steps), self._schedule
+        rows = empty((steps, schedule.shape[1]), np.float64)
+        rows[: len(schedule)] = schedule[:steps]
+        rows[len(schedule) :] = schedule[-1]
+        return rows
+
+    def _controls_at(self, index: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The controls that the scene gives in steps of these numbers, shape (*index, control)."""
+        rows: NDArray[np.float64] = self._schedule[np.minimum(index, len(self._schedule) - 1)]
+        return rows
+
+    @cached_property
+    def _schedule(self) -> NDArray[np.float64]:
+        """The controls of the first steps; those of the last row are those of all later ones."""
+        rows, numbers = self._core.controls()
+        return np.array(numbers, dtype=np.float64).reshape(rows, len(self.control_layout))
 
     def energy(
         self, x: State | ArrayLike, theta: Params | ArrayLike | None = None
@@ -158,8 +181,8 @@ class Model:
         -------
         kinetic, potential : ndarray, shape (...)
         """
-        states = np.ascontiguousarray(np.asarray(x, dtype=np.float64))
-        params = np.ascontiguousarray(np.asarray(self.params() if theta is None else theta, dtype=np.float64))
+        states = flat(np.asarray(x, dtype=np.float64), np.float64)
+        params = flat(np.asarray(self.params() if theta is None else theta, dtype=np.float64), np.float64)
         wanted = len(self.state_layout)
         if states.ndim == 0 or states.shape[-1] != wanted:
             raise ShapeError(f"x: shape (..., {wanted}) is wanted, and {states.shape} was given")
@@ -168,8 +191,8 @@ class Model:
                 f"theta: shape ({len(self.params_layout)},) is wanted, and {params.shape} was given"
             )
         batch = states.shape[:-1]
-        count = int(np.prod(batch))
-        found = np.array(self._core.energy(address(states), count, address(params))).reshape(count, 2)
+        found = empty((math.prod(batch), 2), np.float64)
+        self._core.energy(address(states), len(found), address(params), address(found))
         return found[:, 0].reshape(batch), found[:, 1].reshape(batch)
 
     def __copy__(self) -> Model:
@@ -179,10 +202,8 @@ class Model:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        text, file, lenient, allow, packages, base = self._core.origin
-        places = [(name, os.path.abspath(folder)) for name, folder in packages]
-        folders = [os.path.abspath(folder) for folder in allow]
-        return (_again, (text, os.path.abspath(file), lenient, folders, places, base))
+        text, _, lenient, allow, packages, base = self._core.origin
+        return (_again, (text, self._file, lenient, allow, packages, base))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.state_layout)} states, {len(self.control_layout)} controls, {len(self.params_layout)} params"
@@ -192,4 +213,4 @@ class Model:
 def _again(
     text: str, file: str, lenient: bool, allow: list[str], packages: list[tuple[str, str]], base: str
 ) -> Model:
-    return Model(_core.Model(text, file, lenient, list(allow), list(packages), base))
+    return Model._make(text, file, lenient, allow, dict(packages), base)

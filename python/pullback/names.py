@@ -196,6 +196,11 @@ class Named:
         numbers = np.asarray(tangent, dtype=np.float64).tolist()
         return type(self)(self.model, self.layout._core.retract(self.values.tolist(), numbers))
 
+    def _retract_all(self, tangents: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The vectors that are reached along tangents, a row for each."""
+        reached = self.layout._core.retract_all(self.values.tolist(), tangents.ravel().tolist())
+        return np.array(reached).reshape(len(tangents), len(self))
+
     def difference(self: Self, to: Self) -> NDArray[np.float64]:
         """The tangent that leads from here to another vector: `x.retract(x.difference(y))` is y."""
         return np.array(self.layout._core.difference(self.values.tolist(), to.values.tolist()))

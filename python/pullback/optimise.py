@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._checks import count, real
+from .errors import SettingError, ShapeError
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -82,11 +84,22 @@ _NAMES: dict[type, str] = {
 }
 
 
-def pack(method: Method) -> tuple[str, dict[str, float]]:
+#: Settings that are counts, and their least values.
+_COUNTS = {"history": 1, "population": 4, "seed": 0}
+
+
+def pack(method: Method) -> tuple[str, dict[str, float], dict[str, int]]:
     """A method as the core takes it."""
-    return _NAMES[type(method)], {
-        key: float(value) for key, value in asdict(method).items() if value is not None
+    if type(method) not in _NAMES:
+        names = ", ".join(f"{kind.__name__}()" for kind in _NAMES)
+        raise SettingError(f"method is {method!r}: one of {names} of `pullback.optimise` is wanted")
+    given = {key: value for key, value in asdict(method).items() if value is not None}
+    counts = {
+        key: count(key, value, least=_COUNTS[key], most=2**64 - 1)
+        for key, value in given.items()
+        if key in _COUNTS
     }
+    return _NAMES[type(method)], {k: real(k, v) for k, v in given.items() if k not in _COUNTS}, counts
 
 
 @dataclass(frozen=True)
@@ -228,17 +241,29 @@ def minimise(
     def alone(z: list[float]) -> float:
         return float(gradient(np.array(z))[0] if value is None else value(np.array(z)))
 
-    def bounds(given: ArrayLike | None) -> list[float] | None:
-        return (
-            None
-            if given is None
-            else np.broadcast_to(np.asarray(given, dtype=np.float64), first.shape).tolist()
-        )
+    def bounds(what: str, given: ArrayLike | None) -> list[float] | None:
+        if given is None:
+            return None
+        numbers = np.asarray(given, dtype=np.float64)
+        try:
+            spread: list[float] = np.broadcast_to(numbers, first.shape).tolist()
+        except ValueError:
+            raise ShapeError(
+                f"{what}: a number or shape {first.shape} is wanted, and {numbers.shape} was given"
+            ) from None
+        return spread
 
     first = np.asarray(start, dtype=np.float64).ravel()
     packed = pack(LBFGS() if method is None else method)
     core = _core.Run(
-        packed, first.tolist(), bounds(lower), bounds(upper), iterations, tolerance, target, patience
+        packed,
+        first.tolist(),
+        bounds("lower", lower),
+        bounds("upper", upper),
+        count("iterations", iterations),
+        real("tolerance", tolerance),
+        None if target is None else real("target", target),
+        None if patience is None else count("patience", patience),
     )
     return Run(core, lambda: core.iterate_on(alone, both)).finish()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, losses, optimise
+from ._checks import count, real
 from .model import Model
 from .names import Params, State
 from .simulation import Simulation
@@ -135,7 +135,11 @@ class Problem:
             [(v.name, v.lower, v.upper, v.transform, v.scale, _numbers(v.start)) for v in changing],
             [losses.pack(term) for term in loss],
             optimise.pack(optimise.LBFGS() if method is None else method),
-            (iterations, tolerance, target),
+            (
+                count("iterations", iterations),
+                real("tolerance", tolerance),
+                None if target is None else real("target", target),
+            ),
         )
         self.simulation = simulation
 
@@ -264,12 +268,12 @@ class Problem:
         return self.begin(method).finish()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        text, file = self._core.source
+        text = self._core.source
         if not text:
             raise TypeError(
                 "a problem that was built in code cannot be pickled; build it again, or write it as a file"
             )
-        return (Problem.parse, (text, os.path.abspath(file)))
+        return (Problem.parse, (text, self.model._file))
 
     def __repr__(self) -> str:
         return f"<Problem {self.model.name!r}: {len(self.names)} variables, {self._core.method}>"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from ._checks import count
 from .errors import SettingError
 
 __all__ = ["Binomial", "Budget", "Dense", "EveryStep", "Integrator", "Memory", "Reversible"]
@@ -68,9 +69,9 @@ def pack_memory(memory: Memory) -> tuple[str, int]:
         case EveryStep():
             return ("every-step", 0)
         case Binomial(snapshots):
-            return ("binomial", _count("snapshots", snapshots))
-        case Budget(bytes=count):
-            return ("budget", _count("bytes", count))
+            return ("binomial", count("snapshots", snapshots))
+        case Budget(bytes=size):
+            return ("budget", count("bytes", size))
         case Dense():
             return ("dense", 0)
         case Reversible():
@@ -87,9 +88,3 @@ def unpack_memory(packed: tuple[str, int]) -> Memory:
     if name in plain:
         return plain[name]
     return Binomial(number) if name == "binomial" else Budget(number)
-
-
-def _count(what: str, number: int) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise SettingError(f"{what} is {number!r}: a whole number is wanted")
-    return number

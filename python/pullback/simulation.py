@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from os import PathLike
 from typing import Any, TypeVar, cast, overload
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _numpy
-from ._arrays import address
+from ._arrays import address, empty, flat
+from ._checks import count, real
+from ._library import CALLS, library_of, one_library, only_numpy
 from ._operation import Operation, Rollout, Step
 from .errors import SettingError, ShapeError
 from .model import Model
@@ -89,18 +90,17 @@ class Simulation:
             return default if value is _UNSET else value
 
         self._settings: dict[str, Any] = {
-            "dt": float(given(dt, of_scene[0])),
-            "steps": given(steps, of_scene[1]),
-            "substeps": given(substeps, of_scene[2]),
+            "dt": real("dt", given(dt, of_scene[0])),
+            "steps": count("steps", given(steps, of_scene[1])),
+            "substeps": count("substeps", given(substeps, of_scene[2]), least=1),
             "integrator": Integrator(_integrator(given(integrator, of_scene[3]))),
             "memory": given(memory, unpack_memory(of_scene[4])),
             "snapshots": given(snapshots, of_scene[5]),
-            "truncate": given(truncate, of_scene[6]),
-            "clip": given(clip, of_scene[7]),
-            "threads": threads,
+            "truncate": _or_none(count, "truncate", given(truncate, of_scene[6])),
+            "clip": _or_none(real, "clip", given(clip, of_scene[7])),
+            "threads": count("threads", threads, most=1024),
         }
         s = self._settings
-        s["steps"] = _count("steps", s["steps"])
         self.model = model
         self._core = _core.Simulation(
             model._core,
@@ -108,13 +108,13 @@ class Simulation:
             s["substeps"],
             s["integrator"].value,
             pack_memory(s["memory"]),
-            s["snapshots"],
+            str(s["snapshots"]),
             s["truncate"],
             s["clip"],
             s["threads"],
         )
         self._sizes = (len(model.state_layout), len(model.control_layout), len(model.params_layout))
-        self._steps: dict[int, Step] = {}
+        self._steps = {0: Step(self._core, self._sizes, np.zeros((), np.int32))}
         self._rollouts: dict[tuple[int, bool], Rollout] = {}
         self._params = model.params()
 
@@ -144,11 +144,11 @@ class Simulation:
     # --- values
 
     @overload
-    def step(self, x: State, u: Any = None, theta: Any = None, *, index: int = 0) -> Doubles: ...
+    def step(self, x: State, u: Any = None, theta: Any = None, *, index: Any = 0) -> Doubles: ...
     @overload
-    def step(self, x: A, u: Any = None, theta: Any = None, *, index: int = 0) -> A: ...
+    def step(self, x: A, u: Any = None, theta: Any = None, *, index: Any = 0) -> A: ...
 
-    def step(self, x: Any, u: Any = None, theta: Any = None, *, index: int = 0) -> Any:
+    def step(self, x: Any, u: Any = None, theta: Any = None, *, index: Any = 0) -> Any:
         """One step.
 
         Parameters
@@ -158,15 +158,15 @@ class Simulation:
             By default what the scene says for this step.
         theta : Params or array, shape (..., params), optional
             By default those of the scene.
-        index : int
-            The number of the step, for forces that depend on time.
+        index : int or array of int, shape (...)
+            The number of the step, or of that of each world, for forces and default controls that depend on time. In compiled
+            programs of JAX it may be traced.
 
         Returns
         -------
         x_next : array like x, shape (..., state)
         """
-        operation = self._steps.get(index) or self._new_step(index)
-        return self._run(operation, x, u, theta)
+        return self._run(self._step(index), x, u, theta)
 
     @overload
     def rollout(
@@ -188,7 +188,8 @@ class Simulation:
         u : array, shape (..., steps, control), or callable, optional
             By default what the scene says. A callable, such as a network of torch, is a policy: from the state before each
             step, shape (..., state), to its control. With `memory=Binomial(s)` such a rollout is s stretches that are run
-            again on the way back.
+            again on the way back; other memory than this and `EveryStep()`, `truncate` and `clip` are refused where torch or
+            JAX differentiate. (Rollouts of NumPy with a policy have no derivatives, and keep nothing.)
         theta : Params or array, shape (..., params), optional
             By default those of the scene.
         steps : int, optional
@@ -202,13 +203,13 @@ class Simulation:
             From the first to the last.
         """
         if callable(u):
-            return self._controlled(x, u, theta, self.steps if steps is None else steps, last)
+            return self._controlled(x, u, theta, self.steps if steps is None else count("steps", steps), last)
         return self._run(self._rollout(u, steps, last), x, u, theta)
 
     # --- derivatives
 
     def step_vjp(
-        self, x: State | ArrayLike, u: Any = None, theta: Any = None, *, index: int = 0
+        self, x: State | ArrayLike, u: Any = None, theta: Any = None, *, index: Any = 0
     ) -> tuple[NDArray[Any], Callable[[ArrayLike], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
         """One step, and its pullback.
 
@@ -219,7 +220,7 @@ class Simulation:
         pullback : callable
             From the cotangent of x_next to those of x, u and theta, shaped like them.
         """
-        return self._vjp(self._steps.get(index) or self._new_step(index), x, u, theta)
+        return self._vjp(self._step(index), x, u, theta)
 
     def rollout_vjp(
         self,
@@ -242,7 +243,7 @@ class Simulation:
         x_dot: ArrayLike = 0.0,
         u_dot: ArrayLike = 0.0,
         theta_dot: ArrayLike = 0.0,
-        index: int = 0,
+        index: Any = 0,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """One step, and its derivative along a tangent.
 
@@ -257,11 +258,7 @@ class Simulation:
         -------
         x_next, x_next_dot : ndarray, shape (..., state)
         """
-        operation = self._steps.get(index) or self._new_step(index)
-        at = self._numbers(operation, x, u, theta)
-        return _numpy.pushforward(
-            operation, at, (np.asarray(x_dot), np.asarray(u_dot), np.asarray(theta_dot))
-        )
+        return self._jvp(self._step(index), (x, u, theta), (x_dot, u_dot, theta_dot))
 
     def rollout_jvp(
         self,
@@ -276,11 +273,7 @@ class Simulation:
         last: bool = False,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Many steps, and their derivative along a tangent: as `step_jvp`, of all states that `rollout` returns."""
-        operation = self._rollout(u, steps, last)
-        at = self._numbers(operation, x, u, theta)
-        return _numpy.pushforward(
-            operation, at, (np.asarray(x_dot), np.asarray(u_dot), np.asarray(theta_dot))
-        )
+        return self._jvp(self._rollout(u, steps, last), (x, u, theta), (x_dot, u_dot, theta_dot))
 
     def gradient(
         self,
@@ -324,20 +317,39 @@ class Simulation:
             With tangent = `model.state_layout.tangent_len`: a rotation counts by its rotation vector [rad].
         B : ndarray, shape (tangent, control)
         """
-        operation = self._steps.get(index) or self._new_step(index)
+        only_numpy(("x", "u", "theta"), (x, u, theta))
+        operation = self._step(count("index", index))
         at = self._numbers(operation, x, u, theta)
-        x_, u_, theta_ = (np.ascontiguousarray(argument, dtype=np.float64) for argument in at)
+        x_, u_, theta_ = (flat(argument, np.float64) for argument in at)
         if operation.plan(x_.shape, u_.shape, theta_.shape).out != operation.out:
             raise ShapeError(f"x: shape {operation.x} is wanted, and {x_.shape} was given")
-        next_, a, b = self._core.linearise(index, (address(x_), address(u_), address(theta_)))
         n = self.model.state_layout.tangent_len
-        return np.array(next_), np.array(a).reshape(n, n), np.array(b).reshape(n, self._sizes[1])
+        next_, a, b = (empty(shape, np.float64) for shape in (operation.x, (n, n), (n, self._sizes[1])))
+        found = (address(next_), address(a), address(b))
+        self._core.linearise(int(operation.index), (address(x_), address(u_), address(theta_)), found)
+        return next_, a, b
 
     # --- the way to the core
 
-    def _new_step(self, index: int) -> Step:
-        step = Step(self._core, self._sizes, _count("index", index))
-        if len(self._steps) < 4096:
+    def _step(self, index: Any) -> Step:
+        # Most are plain numbers that were seen before.
+        found = self._steps.get(index) if type(index) is int else None
+        return found or self._new_step(index)
+
+    def _new_step(self, index: Any) -> Step:
+        home = self._steps[0]
+        if library_of(index) == "jax":
+            return Step(self._core, self._sizes, index, home)
+        numbers = np.asarray(index)
+        if numbers.dtype.kind not in "iu":
+            raise SettingError(
+                f"index is {index!r}: a whole number, 0 or more, or an array of them, is wanted"
+            )
+        if numbers.size:
+            count("index", numbers.min())
+            count("index", numbers.max(), most=2**31 - 1)
+        step = Step(self._core, self._sizes, np.array(numbers, dtype=np.int32, order="C"), home)
+        if type(index) is int and len(self._steps) < 4096:
             self._steps[index] = step
         return step
 
@@ -345,49 +357,56 @@ class Simulation:
         if steps is None:
             shape = getattr(u, "shape", None) or np.shape(u)
             steps = int(shape[-2]) if u is not None and len(shape) > 1 else self.steps
+        steps = count("steps", steps)
         found = self._rollouts.get((steps, last))
         if found is None:
-            found = Rollout(self._core, self._sizes, _count("steps", steps), last)
-            self._rollouts[(steps, last)] = found
+            found = self._rollouts[(steps, last)] = Rollout(self._core, self._sizes, steps, last)
         return found
 
     def _controlled(self, x: Any, policy: Callable[[Any], Any], theta: Any, steps: int, last: bool) -> Any:
         """A rollout in which a policy gives each step its control."""
 
-        def step(x: Any, u: Any, index: int) -> Any:
+        def step(x: Any, u: Any, index: Any) -> Any:
             return self.step(x, u, theta, index=index)
 
-        if (_LIBRARY.get(type(x)) or _library(x)) == "torch":
+        # A network of torch tells whose it is; of other functions the arguments do.
+        library = one_library(("x", "theta", "u"), (x, theta, policy))
+        if library == "numpy":
+            states = [np.asarray(x)]
+            for index in range(steps):
+                states.append(step(states[-1], policy(states[-1]), index))
+            return states[-1] if last else np.stack(states, axis=-2)
+        cuts = [name for name in ("truncate", "clip") if self._settings[name] is not None]
+        if cuts:
+            raise SettingError(
+                f"{cuts[0]} is {self._settings[cuts[0]]}: a rollout with a policy cuts no gradients; "
+                f"use `sim.replace({cuts[0]}=None)`"
+            )
+        memory = self._settings["memory"]
+        if library == "torch":
             from . import _torch
 
-            return _torch.controlled(step, policy, x, steps, last, self._settings["memory"])
-        states = [np.asarray(x) if isinstance(x, (State, list)) else x]
-        for index in range(steps):
-            states.append(step(states[-1], policy(states[-1]), index))
-        if last:
-            return states[-1]
-        if (_LIBRARY.get(type(x)) or _library(x)) == "numpy":
-            return np.stack(states, axis=-2)
-        from jax.numpy import stack
+            return _torch.controlled(step, policy, _torch.like(x, theta), steps, last, memory)
+        from . import _jax_policy
 
-        return stack(states, axis=-2)
+        return _jax_policy.controlled(step, policy, _jax_policy.like(x, theta), steps, last, memory)
 
-    def _default_u(self, operation: Operation) -> Doubles:
-        if isinstance(operation, Step):
-            row: Doubles = self.model.controls(operation.index + 1)[operation.index]
-            return row
-        return self.model.controls(cast(Rollout, operation).steps)
+    def _default_u(self, operation: Operation) -> Any:
+        if not isinstance(operation, Step):
+            return _numpy.Default(self.model.controls(cast(Rollout, operation).steps))
+        if isinstance(operation.index, np.ndarray):
+            return _numpy.Default(self.model._controls_at(operation.index))
+        from . import _jax
+
+        return _jax.rows(self.model._schedule, operation.index)
 
     def _numbers(self, operation: Operation, x: Any, u: Any, theta: Any) -> _numpy.Arguments:
-        u = _numpy.Default(self._default_u(operation)) if u is None else u
+        u = self._default_u(operation) if u is None else u
         return _numpy.prepare(x, u, self._params if theta is None else theta)
 
     def _run(self, operation: Operation, x: Any, u: Any, theta: Any) -> Any:
-        library = _LIBRARY.get(type(x)) or _library(x)
-        if library == "numpy":
-            library = _LIBRARY.get(type(theta)) or _library(theta)
-        if library == "numpy":
-            library = _LIBRARY.get(type(u)) or _library(u)
+        given = (x, u, theta, operation.index)
+        library = CALLS.get(tuple(map(type, given))) or one_library(("x", "u", "theta", "index"), given)
         if library == "numpy":
             return _numpy.forward(operation, self._numbers(operation, x, u, theta))
         if u is None:
@@ -402,9 +421,17 @@ class Simulation:
 
         return _jax.forward(operation, x, u, theta)
 
+    def _jvp(
+        self, operation: Operation, at: tuple[Any, Any, Any], dots: tuple[ArrayLike, ArrayLike, ArrayLike]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        only_numpy(("x", "u", "theta", "x_dot", "u_dot", "theta_dot"), (*at, *dots))
+        x, u, theta = (np.asarray(dot) for dot in dots)
+        return _numpy.pushforward(operation, self._numbers(operation, *at), (x, u, theta))
+
     def _vjp(
         self, operation: Operation, x: Any, u: Any, theta: Any
     ) -> tuple[NDArray[Any], Callable[[ArrayLike], _numpy.Arguments]]:
+        only_numpy(("x", "u", "theta"), (x, u, theta))
         # The pullback needs them as they are now, whatever is written to them later.
         first, controls, params = (np.array(argument) for argument in self._numbers(operation, x, u, theta))
         at = (first, controls, params)
@@ -412,6 +439,7 @@ class Simulation:
         out.flags.writeable = False
 
         def pullback(out_bar: ArrayLike) -> _numpy.Arguments:
+            only_numpy(("the cotangent",), (out_bar,))
             return _numpy.pullback(operation, at, out, np.asarray(out_bar))
 
         return out, pullback
@@ -445,27 +473,8 @@ def load(path: str | PathLike[str], **settings: Any) -> Simulation:
     return Simulation(Model.load(path), **settings)
 
 
-def _count(what: str, number: Any) -> int:
-    """A whole number that is not negative."""
-    try:
-        count = operator.index(number)
-    except TypeError:
-        count = -1
-    if count < 0:
-        raise SettingError(f"{what} is {number!r}: a whole number, 0 or more, is wanted")
-    return count
-
-
-#: Whose arrays are of which type.
-_LIBRARY: dict[type, str] = {np.ndarray: "numpy", type(None): "numpy", State: "numpy"}
-
-
-def _library(argument: Any) -> str:
-    """Whose array it is, remembered by its type."""
-    roots = {kind.__module__.partition(".")[0] for kind in type(argument).__mro__}
-    name = "torch" if "torch" in roots else "jax" if roots & {"jax", "jaxlib"} else "numpy"
-    _LIBRARY[type(argument)] = name
-    return name
+def _or_none(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
+    return None if value is None else check(what, value)
 
 
 def _integrator(name: Integrator | str) -> Integrator:

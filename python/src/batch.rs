@@ -3,7 +3,7 @@
 use pullback_engine::{Error, Parts};
 use pullback_kernel::prelude::Dual;
 
-use crate::error::finite;
+use crate::error::{Failure, finite};
 
 /// Numbers of a batch: a row for each world, or one row that all share.
 #[derive(Clone, Copy)]
@@ -136,11 +136,11 @@ impl Sizes {
     /// # Safety
     ///
     /// As for [`numbers`], for as many numbers as [`Sizes::lens`] says.
-    pub unsafe fn batch<'a, S: Copy>(&self, at: [usize; 3]) -> Batch<'a, S> {
+    pub unsafe fn batch<'a, S: Copy>(&self, at: [usize; 3]) -> Result<Batch<'a, S>, Failure> {
         let lens = self.lens();
         // SAFETY: the caller promises it.
         let [x, u, theta] = [0, 1, 2].map(|i| unsafe { numbers(at[i], lens[i]) });
-        self.over(x, u, theta)
+        Ok(self.over(x?, u?, theta?))
     }
 
     /// A batch over slices.
@@ -159,12 +159,12 @@ impl Sizes {
     /// # Safety
     ///
     /// As for [`numbers_mut`], for as many numbers as [`Sizes::lens`] says; the arrays do not overlap.
-    pub unsafe fn bars<'a, S>(&self, at: [usize; 3]) -> Bars<'a, S> {
+    pub unsafe fn bars<'a, S>(&self, at: [usize; 3]) -> Result<Bars<'a, S>, Failure> {
         let lens = self.lens();
         // SAFETY: the caller promises it.
         let [x, u, theta] =
             [0, 1, 2].map(|i| unsafe { numbers_mut(at[i], if at[i] == 0 { 0 } else { lens[i] }) });
-        Bars { x, u, theta }
+        Ok(Bars { x: x?, u: u?, theta: theta? })
     }
 }
 
@@ -174,28 +174,41 @@ pub fn duals<S: Parts>(values: &[S], tangents: &[S]) -> Vec<Dual<f64>> {
     values.iter().enumerate().map(|(i, x)| Dual::new(x.value(), tangent(i))).collect()
 }
 
-/// So many numbers at an address.
+/// So many numbers at an address; an error unless it is one of such numbers.
 ///
 /// # Safety
 ///
-/// They are there, aligned, and nobody writes to them for as long as `'a` lasts.
-pub unsafe fn numbers<'a, S>(address: usize, len: usize) -> &'a [S] {
-    match len {
-        0 => &[],
-        // SAFETY: the caller promises it.
-        len => unsafe { std::slice::from_raw_parts(address as *const S, len) },
+/// They are there, and nobody writes to them for as long as `'a` lasts.
+pub unsafe fn numbers<'a, S>(address: usize, len: usize) -> Result<&'a [S], Failure> {
+    if len == 0 {
+        return Ok(&[]);
     }
+    aligned::<S>(address)?;
+    // SAFETY: the caller promises it; that it is aligned was seen above.
+    Ok(unsafe { std::slice::from_raw_parts(address as *const S, len) })
 }
 
-/// So many numbers at an address, to write to.
+/// So many numbers at an address, to write to; an error unless it is one of such numbers.
 ///
 /// # Safety
 ///
-/// They are there, aligned, and nobody else reads or writes them for as long as `'a` lasts.
-pub unsafe fn numbers_mut<'a, S>(address: usize, len: usize) -> &'a mut [S] {
-    match len {
-        0 => &mut [],
-        // SAFETY: the caller promises it.
-        len => unsafe { std::slice::from_raw_parts_mut(address as *mut S, len) },
+/// They are there, and nobody else reads or writes them for as long as `'a` lasts.
+pub unsafe fn numbers_mut<'a, S>(address: usize, len: usize) -> Result<&'a mut [S], Failure> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    aligned::<S>(address)?;
+    // SAFETY: the caller promises it; that it is aligned was seen above.
+    Ok(unsafe { std::slice::from_raw_parts_mut(address as *mut S, len) })
+}
+
+/// An error unless numbers can lie at this address.
+fn aligned<S>(address: usize) -> Result<(), Failure> {
+    let wanted = align_of::<S>();
+    match address != 0 && address.is_multiple_of(wanted) {
+        true => Ok(()),
+        false => Err(Failure::Setting(format!(
+            "an array begins at address {address}: a multiple of {wanted} is wanted"
+        ))),
     }
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pullback_engine::stop_when;
@@ -43,10 +44,23 @@ pub fn compute<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure
     }
 }
 
-/// Runs `work`, and makes an error of a panic.
+/// Runs `work`, and makes an error of a panic. Whatever Python or XLA can call runs in here.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     // What a panic leaves half done is thrown away: memory that was borrowed from a pool does not go back.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::Panic(said(&panic))))
+    let watched = AssertUnwindSafe(|| {
+        if PANICS.load(Ordering::Relaxed) && PANICS.swap(false, Ordering::Relaxed) {
+            let nothing: &[f64] = &[];
+            // An index that is not there, as a bug would have it.
+            return Err(Failure::Setting(nothing[std::hint::black_box(3)].to_string()));
+        }
+        work()
+    });
+    catch_unwind(watched).unwrap_or_else(|panic| Err(Failure::Panic(said(&panic))))
+}
+
+/// Looks at something that is at hand: [`caught`], with the interpreter's lock.
+pub fn look<T>(at: impl FnOnce() -> T) -> PyResult<T> {
+    Ok(caught(|| Ok(at()))?)
 }
 
 fn said(panic: &Box<dyn Any + Send>) -> String {
@@ -55,12 +69,11 @@ fn said(panic: &Box<dyn Any + Send>) -> String {
     format!("this is a bug in Pullback, please report it: {text}")
 }
 
-/// Panics, where the engine would: for the test that no panic crosses the boundary.
+/// Does the next call panic?
+static PANICS: AtomicBool = AtomicBool::new(false);
+
+/// The next call of anything here panics, where the engine would: for the test that no panic crosses the boundary.
 #[pyfunction]
-pub fn panic(py: Python<'_>) -> PyResult<()> {
-    compute(py, || {
-        let nothing: &[f64] = &[];
-        // An index that is not there, as a bug would have it.
-        Err(Failure::Setting(nothing[std::hint::black_box(3)].to_string()))
-    })
+pub fn panic_next() {
+    PANICS.store(true, Ordering::Relaxed);
 }

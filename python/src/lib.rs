@@ -25,11 +25,13 @@ mod _core {
     #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]
-    use crate::compute::panic;
+    use crate::compute::panic_next;
     #[pymodule_export]
     use crate::layout::Layout;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::pool::forked;
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

@@ -8,9 +8,8 @@ use pullback_scene::robot::{Base, Load};
 use pullback_scene::{Memory, Scene, Snapshots};
 use pyo3::prelude::*;
 
-use crate::batch::numbers;
-use crate::compute::compute;
-use crate::error::Failure;
+use crate::batch::{numbers, numbers_mut};
+use crate::compute::{compute, look};
 use crate::layout::Layout;
 use crate::source::{Origin, base, is_robot};
 
@@ -41,8 +40,8 @@ impl Model {
         packages: Vec<(String, PathBuf)>,
         base_name: &str,
     ) -> PyResult<Model> {
-        let base = base(base_name)?;
         compute(py, || {
+            let base = base(base_name)?;
             let xml = text.as_ref().is_some_and(|text| text.trim_start().starts_with('<'));
             let load = Load { lenient, allow, packages, base, ..Load::default() };
             let robot = (xml || is_robot(&file)).then_some(load);
@@ -58,115 +57,123 @@ impl Model {
 
     /// What [`Model::new`] makes the same model of.
     #[getter]
-    fn origin(&self) -> Again {
-        let Origin { text, file, robot } = &self.origin;
-        let load = robot.clone().unwrap_or_default();
-        let base = match load.base {
-            Base::AsWritten => "as-written",
-            Base::Fixed => "fixed",
-            Base::Free => "free",
-        };
-        (text.clone(), file.clone(), load.lenient, load.allow, load.packages, base.to_owned())
+    fn origin(&self) -> PyResult<Again> {
+        look(|| {
+            let Origin { text, file, robot } = &self.origin;
+            let load = robot.clone().unwrap_or_default();
+            let base = match load.base {
+                Base::AsWritten => "as-written",
+                Base::Fixed => "fixed",
+                Base::Free => "free",
+            };
+            (text.clone(), file.clone(), load.lenient, load.allow, load.packages, base.to_owned())
+        })
     }
 
     /// What it is called.
     #[getter]
-    fn name(&self) -> &str {
-        self.model.name()
+    fn name(&self) -> PyResult<&str> {
+        look(|| self.model.name())
     }
 
     /// What it shows.
     #[getter]
-    fn description(&self) -> &str {
-        &self.scene.description
+    fn description(&self) -> PyResult<&str> {
+        look(|| self.scene.description.as_str())
     }
 
     /// What files of robots say that was left out or is doubtful.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.scene.warnings.iter().map(ToString::to_string).collect()
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        look(|| self.scene.warnings.iter().map(ToString::to_string).collect())
     }
 
     /// How many particles.
     #[getter]
-    fn particles(&self) -> usize {
-        self.model.particles()
+    fn particles(&self) -> PyResult<usize> {
+        look(|| self.model.particles())
     }
 
     /// The names of robots and loose bodies.
     #[getter]
-    fn robots(&self) -> Vec<String> {
-        self.model.robots().iter().map(|robot| robot.name().to_owned()).collect()
+    fn robots(&self) -> PyResult<Vec<String>> {
+        look(|| self.model.robots().iter().map(|robot| robot.name().to_owned()).collect())
     }
 
     /// How many numbers of a state are positions.
     #[getter]
-    fn positions(&self) -> usize {
-        self.model.positions()
+    fn positions(&self) -> PyResult<usize> {
+        look(|| self.model.positions())
     }
 
     #[getter]
-    fn state_layout(&self) -> Layout {
-        Layout(self.model.state_layout().clone())
+    fn state_layout(&self) -> PyResult<Layout> {
+        look(|| Layout(self.model.state_layout().clone()))
     }
 
     #[getter]
-    fn control_layout(&self) -> Layout {
-        Layout(self.model.control_layout().clone())
+    fn control_layout(&self) -> PyResult<Layout> {
+        look(|| Layout(self.model.control_layout().clone()))
     }
 
     #[getter]
-    fn params_layout(&self) -> Layout {
-        Layout(self.model.params_layout().clone())
+    fn params_layout(&self) -> PyResult<Layout> {
+        look(|| Layout(self.model.params_layout().clone()))
     }
 
-    /// The controls that the scene gives, step after step.
-    fn controls(&self, steps: usize) -> Vec<f64> {
-        self.model.controls(steps)
+    /// For how many steps the scene gives controls, and these; those of the last are those of all later ones.
+    fn controls(&self) -> PyResult<(usize, Vec<f64>)> {
+        look(|| (self.model.scheduled(), self.model.controls(self.model.scheduled())))
     }
 
     /// How the scene wants to be simulated.
     #[getter]
-    fn simulated(&self) -> Simulated {
-        let s = &self.scene.simulation;
-        let memory = match s.memory {
-            Memory::EveryStep => ("every-step", 0),
-            Memory::Binomial { snapshots } => ("binomial", snapshots),
-            Memory::Budget { bytes } => ("budget", bytes),
-            Memory::Dense => ("dense", 0),
-            Memory::Reversible => ("reversible", 0),
-        };
-        let snapshots = match s.snapshots {
-            Snapshots::F64 => "f64",
-            Snapshots::F32 => "f32",
-        };
-        let integrator = s.integrator.name().to_owned();
-        let memory = (memory.0.to_owned(), memory.1);
-        (s.dt, s.steps, s.substeps, integrator, memory, snapshots.to_owned(), s.truncate, s.clip)
+    fn simulated(&self) -> PyResult<Simulated> {
+        look(|| {
+            let s = &self.scene.simulation;
+            let memory = match s.memory {
+                Memory::EveryStep => ("every-step", 0),
+                Memory::Binomial { snapshots } => ("binomial", snapshots),
+                Memory::Budget { bytes } => ("budget", bytes),
+                Memory::Dense => ("dense", 0),
+                Memory::Reversible => ("reversible", 0),
+            };
+            let snapshots = match s.snapshots {
+                Snapshots::F64 => "f64",
+                Snapshots::F32 => "f32",
+            };
+            let integrator = s.integrator.name().to_owned();
+            let memory = (memory.0.to_owned(), memory.1);
+            (s.dt, s.steps, s.substeps, integrator, memory, snapshots.to_owned(), s.truncate, s.clip)
+        })
     }
 
-    /// Kinetic and potential energy [J] of states, one after the other.
+    /// Writes kinetic and potential energy [J] of states, one after the other.
     fn energy(
         &self,
         py: Python<'_>,
         states: usize,
         count: usize,
         params: usize,
-    ) -> PyResult<Vec<(f64, f64)>> {
+        found: usize,
+    ) -> PyResult<()> {
         let (x, theta) = (self.model.state_layout().len(), self.model.params_layout().len());
         compute(py, || {
             // SAFETY: the package passes arrays of these sizes, and holds them until this returns.
             let (states, params) =
-                unsafe { (numbers::<f64>(states, count * x), numbers::<f64>(params, theta)) };
+                unsafe { (numbers::<f64>(states, count * x)?, numbers::<f64>(params, theta)?) };
+            // SAFETY: as above.
+            let found = unsafe { numbers_mut::<[f64; 2]>(found, count)? };
             let taken = self.energy.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             let mut energy = match taken {
                 Some(energy) => energy,
                 None => Energy::new(&self.model)?,
             };
-            let found = (0..count).map(|i| energy.of(&states[i * x..(i + 1) * x], params));
-            let found = found.collect::<Result<Vec<_>, _>>().map_err(Failure::from)?;
+            for (i, found) in found.iter_mut().enumerate() {
+                *found = energy.of(&states[i * x..(i + 1) * x], params)?.into();
+            }
             *self.energy.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(energy);
-            Ok(found)
+            Ok(())
         })
     }
 }

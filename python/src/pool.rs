@@ -1,17 +1,46 @@
 //! Memory for steps and rollouts, kept between calls: as much as calls at the same time have needed.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use pullback_engine::{Error, Options, Parts, Rollout, Step, Stepper};
 use pullback_kernel::prelude::{Dual, RunOptions};
+use pyo3::pyfunction;
 
 use crate::batch::{Batch, Rows};
+use crate::error::Failure;
 
-/// The most that is kept of one kind.
+/// The most things that a pool keeps.
 const MOST: usize = 16;
+/// The most bytes that a pool keeps; one thing that is larger is kept alone.
+const MOST_BYTES: usize = 256 << 20;
+
+/// How often this process was forked off from another.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// Python calls it in a process that was forked off, where the threads of the other one are not.
+#[pyfunction]
+pub fn forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What a pool keeps.
+pub trait Kept {
+    /// How many bytes it holds.
+    fn bytes(&self) -> usize;
+}
+
+/// Something that is free.
+struct Free<K, T> {
+    kind: K,
+    /// How often the process that made it was forked off.
+    forks: u32,
+    bytes: usize,
+    thing: T,
+}
 
 /// Things that calls take, use alone, and give back.
-pub struct Pool<K, T>(Mutex<Vec<(K, T)>>);
+pub struct Pool<K, T>(Mutex<Vec<Free<K, T>>>);
 
 impl<K, T> Default for Pool<K, T> {
     fn default() -> Self {
@@ -19,7 +48,7 @@ impl<K, T> Default for Pool<K, T> {
     }
 }
 
-impl<K: PartialEq + Clone, T> Pool<K, T> {
+impl<K: PartialEq, T: Kept> Pool<K, T> {
     /// Does `work` with a thing of this kind: one that is free, or a new one. After an error it is thrown away.
     pub fn with<R, E>(
         &self,
@@ -27,22 +56,39 @@ impl<K: PartialEq + Clone, T> Pool<K, T> {
         make: impl FnOnce() -> Result<T, E>,
         work: impl FnOnce(&mut T) -> Result<R, E>,
     ) -> Result<R, E> {
+        let forks = FORKS.load(Ordering::Relaxed);
         let free = {
             // A panic elsewhere left nothing half done: things are taken out before they are used.
             let mut free = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            free.iter().rposition(|(of, _)| *of == kind).map(|i| free.remove(i).1)
+            // Threads stay behind in the process that this one was forked off: what has some is of no use, and is left alone.
+            free.extract_if(.., |it| it.forks != forks).for_each(std::mem::forget);
+            free.iter().rposition(|it| it.kind == kind).map(|i| free.remove(i))
         };
-        let mut thing = match free {
-            Some(thing) => thing,
-            None => make()?,
+        let mut taken = match free {
+            Some(taken) => taken,
+            None => {
+                let thing = make()?;
+                Free { kind, forks, bytes: thing.bytes(), thing }
+            }
         };
-        let result = work(&mut thing)?;
-        let mut free = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if free.len() >= MOST {
-            free.remove(0);
-        }
-        free.push((kind, thing));
+        let result = work(&mut taken.thing)?;
+        drop(self.give_back(taken));
         Ok(result)
+    }
+
+    /// Keeps a thing, and gives those that have to go for it: the oldest ones. They may have threads to wait for, which is not to be
+    /// done here.
+    fn give_back(&self, thing: Free<K, T>) -> Vec<Free<K, T>> {
+        let mut free = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        free.push(thing);
+        let mut bytes = 0;
+        let fits = |it: &&Free<K, T>| {
+            bytes += it.bytes;
+            bytes <= MOST_BYTES
+        };
+        let fit = free.iter().rev().take(MOST).take_while(fits).count().max(1);
+        let too_many = free.len() - fit;
+        free.drain(..too_many).collect()
     }
 }
 
@@ -56,6 +102,19 @@ pub struct Stepping<S: Parts> {
     pub controls: Vec<S>,
     /// Of one world.
     pub row: Vec<S>,
+}
+
+impl<S: Parts> Kept for Stepping<S> {
+    fn bytes(&self) -> usize {
+        let numbers = 2 * self.states.len() + self.controls.len() + self.stepper.worlds() * self.row.len();
+        self.stepper.bytes() + size_of::<S>() * numbers
+    }
+}
+
+impl<S: Parts> Kept for Rollout<S> {
+    fn bytes(&self) -> usize {
+        Rollout::bytes(self).0
+    }
 }
 
 impl<S: Parts> Stepping<S> {
@@ -73,12 +132,13 @@ impl<S: Parts> Stepping<S> {
     }
 
     /// Sets params and states. Params that are the same as before cost a comparison, not a preparation.
-    pub fn begin(&mut self, at: &Batch<'_, S>) -> Result<(), Error> {
+    pub fn begin(&mut self, step: &Step, at: &Batch<'_, S>) -> Result<(), Error> {
         let len = self.row.len();
         let first = self.params.len() != at.worlds * len;
         if first {
             self.params = at.theta.all(at.worlds).collect();
         }
+        self.stepper.set_ahead(|_| 0);
         for world in 0..at.worlds {
             let (new, held) = (at.theta.of(world), &mut self.params[world * len..(world + 1) * len]);
             if first || !same(held, new) {
@@ -86,15 +146,16 @@ impl<S: Parts> Stepping<S> {
                 self.stepper.set_params(world, new)?;
             }
         }
-        self.set_states(&at.x, at.worlds)
+        self.set_states(step, &at.x, at.worlds)
     }
 
-    /// Sets the states of all worlds.
-    pub fn set_states(&mut self, x: &Rows<'_, S>, worlds: usize) -> Result<(), Error> {
+    /// Sets the states of all worlds, and leaves them in `states`: where the integrator begins from them.
+    fn set_states(&mut self, step: &Step, x: &Rows<'_, S>, worlds: usize) -> Result<(), Error> {
         let len = self.states.len() / worlds;
         for world in 0..worlds {
             self.states[world * len..(world + 1) * len].copy_from_slice(x.of(world));
         }
+        step.settle(0, &mut self.states)?;
         self.stepper.set_state(&self.states)
     }
 
@@ -167,6 +228,20 @@ impl Engine {
     pub fn lens(&self) -> [usize; 3] {
         let model = self.step.model();
         [model.state_layout().len(), model.control_layout().len(), model.params_layout().len()]
+    }
+
+    /// An error where rollouts have no tangents: those that cut gradients off on their way back have only that.
+    pub fn has_tangents(&self) -> Result<(), Failure> {
+        let Options { truncate, clip, .. } = self.options;
+        let cut = match (truncate, clip) {
+            (None, None) => return Ok(()),
+            (Some(steps), _) => format!("truncate={steps}"),
+            (None, Some(norm)) => format!("clip={norm}"),
+        };
+        Err(Failure::Setting(format!(
+            "a rollout with {cut} has no forward mode (jvp, jacfwd): only gradients on their way back are cut; \
+             take them, or `sim.replace(truncate=None, clip=None)`"
+        )))
     }
 
     /// Does `work` with a stepper.

@@ -8,8 +8,8 @@ use pullback_solve::check;
 use pullback_solve::optimise::Objective;
 use pyo3::prelude::*;
 
-use crate::compute::compute;
-use crate::describe::{self, Numbers, Term, Variable};
+use crate::compute::{caught, compute};
+use crate::describe::{self, Named, Term, Variable};
 use crate::error::Failure;
 use crate::model::Model;
 use crate::run::Run;
@@ -37,8 +37,12 @@ type Checked = (
 
 impl Problem {
     /// Looks at the problem, without the interpreter's lock: who has the problem may be waiting for that.
-    fn with<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&pullback_solve::Problem) -> R + Send) -> R {
-        py.detach(|| look(&self.lock()))
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&pullback_solve::Problem) -> R + Send,
+    ) -> PyResult<R> {
+        Ok(py.detach(|| caught(|| Ok(look(&self.lock()))))?)
     }
 
     /// The problem, for one thread at a time. Never with the interpreter's lock.
@@ -80,14 +84,14 @@ impl Problem {
         steps: usize,
         variables: Vec<Variable>,
         terms: Vec<Term>,
-        method: (String, Numbers),
+        method: Named,
         stopping: (usize, f64, Option<f64>),
     ) -> PyResult<Problem> {
         let (model, engine) = (model.get(), &simulation.get().0);
-        let mut scene = model.scene.clone();
-        scene.simulation = describe::simulation(engine, steps);
-        let model = model.model.clone();
         compute(py, || {
+            let mut scene = model.scene.clone();
+            scene.simulation = describe::simulation(engine, steps);
+            let model = model.model.clone();
             let description = scene::Problem {
                 variables: variables.into_iter().map(describe::variable).collect::<Result<_, _>>()?,
                 losses: terms
@@ -95,7 +99,7 @@ impl Problem {
                     .map(|term| describe::term(&scene, term))
                     .collect::<Result<_, _>>()?,
                 optimiser: scene::Optimiser {
-                    method: describe::method(&method.0, &method.1)?,
+                    method: describe::method(&method)?,
                     iterations: stopping.0,
                     tolerance: stopping.1,
                     target: stopping.2,
@@ -107,29 +111,26 @@ impl Problem {
         })
     }
 
-    /// The text of its file, and the file; both empty where there is none.
+    /// The text of its file; empty where there is none.
     #[getter]
-    fn source(&self, py: Python<'_>) -> (String, String) {
-        self.with(py, |problem| {
-            let source = &problem.description().source;
-            (source.text().to_owned(), source.file().to_owned())
-        })
+    fn source(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |problem| problem.description().source.text().to_owned())
     }
 
     /// What its numbers depend on, in short.
     #[getter]
-    fn fingerprint(&self, py: Python<'_>) -> String {
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, pullback_solve::Problem::fingerprint)
     }
 
     /// The method of its optimiser.
     #[getter]
-    fn method(&self, py: Python<'_>) -> &'static str {
+    fn method(&self, py: Python<'_>) -> PyResult<&'static str> {
         self.with(py, |problem| problem.description().optimiser.method.name())
     }
 
     /// Name, unit, least and greatest value of each variable.
-    fn variables(&self, py: Python<'_>) -> Vec<(String, String, f64, f64)> {
+    fn variables(&self, py: Python<'_>) -> PyResult<Vec<(String, String, f64, f64)>> {
         self.with(py, |problem| {
             let variables = problem.variables();
             let describe = |i: usize| {
@@ -141,7 +142,7 @@ impl Problem {
     }
 
     /// Where the search starts, and the bounds there.
-    fn start(&self, py: Python<'_>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn start(&self, py: Python<'_>) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>)> {
         self.with(py, |problem| {
             let bounds = problem.variables().bounds();
             (problem.variables().start(), bounds.lower().to_vec(), bounds.upper().to_vec())
@@ -238,12 +239,12 @@ impl Problem {
     }
 
     /// A minimisation with its optimiser, or with another method.
-    fn begin(&self, py: Python<'_>, method: Option<(String, Numbers)>) -> PyResult<Run> {
+    fn begin(&self, py: Python<'_>, method: Option<Named>) -> PyResult<Run> {
         compute(py, || {
             let problem = self.lock();
             let run = match method {
                 None => problem.begin()?,
-                Some((name, numbers)) => problem.begin_with(describe::method(&name, &numbers)?)?,
+                Some(method) => problem.begin_with(describe::method(&method)?)?,
             };
             Ok(Run::new(run))
         })

@@ -9,7 +9,7 @@ use pullback_kernel::prelude::Dual;
 
 use again::{Numbers, again, whole};
 
-use crate::batch::{Bars, Batch, Rows, Shared, put};
+use crate::batch::{Bars, Batch, Shared, put};
 use crate::pool::{Engine, Number, Stepping};
 use crate::step::split;
 
@@ -57,7 +57,7 @@ pub fn forward<S: Number>(
         return on_lattice(engine, at, course, see);
     }
     engine.stepping(at.worlds, |memory| {
-        memory.begin(at)?;
+        memory.begin(&engine.step, at)?;
         (0..at.worlds).for_each(|world| see(world, 0, at.x.of(world)));
         for step in 0..course.steps {
             memory.set_controls(&at.u, at.worlds, step)?;
@@ -114,25 +114,6 @@ pub fn pullback<S: Number>(
     bars.check()
 }
 
-/// First states of duals, on the lattice of a reversible integrator.
-fn first_states(engine: &Engine, at: &Batch<'_, Dual<f64>>) -> Result<Vec<Dual<f64>>, Error> {
-    let mut first: Vec<Dual<f64>> = at.x.all(at.worlds).collect();
-    if engine.step.scheme().integrator == Integrator::ReversibleVerlet {
-        let numbers = |all: &mut dyn Iterator<Item = Dual<f64>>| all.map(|x| x.value).collect::<Vec<f64>>();
-        let start = Numbers {
-            states: numbers(&mut first.iter().copied()),
-            controls: Vec::new(),
-            params: numbers(&mut at.theta.all(at.worlds)),
-        };
-        let mut values = Vec::new();
-        whole::<f64, ()>(engine, at.worlds, 0, false, |rollout| {
-            rollout.watch(&start.start(), |moment| values.extend_from_slice(moment.state))
-        })?;
-        first.iter_mut().zip(values).for_each(|(dual, value)| dual.value = value);
-    }
-    Ok(first)
-}
-
 /// Backwards along states that are known.
 fn along<S: Number>(
     engine: &Engine,
@@ -157,7 +138,7 @@ fn along<S: Number>(
         rows.for_each(|(world, bar)| add(engine, bar, &given[place(world, moment)]));
     };
     engine.stepping(worlds, |memory| {
-        memory.begin(at)?;
+        memory.begin(&engine.step, at)?;
         memory.stepper.clear_params();
         let [mut next, mut before, mut x_bar] = [(); 3].map(|()| vec![S::default(); worlds * x]);
         let mut u_bars = vec![S::default(); worlds * course.steps * u];
@@ -228,8 +209,6 @@ pub fn pushforward<S: Number>(
         return Ok(());
     }
     let len = engine.lens()[0];
-    let first = first_states(engine, at)?;
-    let at = &Batch { x: Rows::new(&first, len, false), ..*at };
     let mut see = |world: usize, moment: usize, state: &[Dual<f64>]| {
         if let Some(place) = course.place(world, moment) {
             let range = place * len..(place + 1) * len;
@@ -237,8 +216,8 @@ pub fn pushforward<S: Number>(
         }
     };
     engine.pushing(at.worlds, |memory| {
-        memory.begin(at)?;
-        (0..at.worlds).for_each(|world| see(world, 0, at.x.of(world)));
+        memory.begin(&engine.step, at)?;
+        memory.states.chunks_exact(len).enumerate().for_each(|(world, state)| see(world, 0, state));
         for step in 0..course.steps {
             memory.set_controls(&at.u, at.worlds, step)?;
             memory.stepper.advance(step)?;

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard};
 use pullback_solve::optimise::{self, Bounds, Failure as Failed, Objective, Stopping};
 use pyo3::prelude::*;
 
-use crate::compute::compute;
-use crate::describe::{self, Numbers};
+use crate::compute::{caught, compute};
+use crate::describe::{self, Named};
 use crate::error::Failure;
 use crate::problem::Problem;
 
@@ -25,8 +25,8 @@ impl Run {
     }
 
     /// Looks at the run, without the interpreter's lock: who has the run may be waiting for that.
-    fn with<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&optimise::Run) -> R + Send) -> R {
-        py.detach(|| look(&self.lock()))
+    fn with<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&optimise::Run) -> R + Send) -> PyResult<R> {
+        Ok(py.detach(|| caught(|| Ok(look(&self.lock()))))?)
     }
 
     /// The run, for one thread at a time. Never with the interpreter's lock.
@@ -40,7 +40,8 @@ impl Run {
     /// Of an objective of one's own: method, start, bounds, iterations, tolerances, target, patience.
     #[new]
     fn of(
-        method: (String, Numbers),
+        py: Python<'_>,
+        method: Named,
         start: Vec<f64>,
         lower: Option<Vec<f64>>,
         upper: Option<Vec<f64>>,
@@ -49,19 +50,21 @@ impl Run {
         target: Option<f64>,
         patience: Option<usize>,
     ) -> PyResult<Run> {
-        let n = start.len();
-        let lower = lower.unwrap_or_else(|| vec![f64::NEG_INFINITY; n]);
-        let upper = upper.unwrap_or_else(|| vec![f64::INFINITY; n]);
-        let stopping = Stopping { iterations, tolerance, target, patience, ..Stopping::default() };
-        let method = describe::method(&method.0, &method.1)?;
-        let bounds = Bounds::new(lower, upper).map_err(Failure::from)?;
-        Ok(Run::new(optimise::Run::new(method, &start, bounds, stopping).map_err(Failure::from)?))
+        compute(py, || {
+            let n = start.len();
+            let lower = lower.unwrap_or_else(|| vec![f64::NEG_INFINITY; n]);
+            let upper = upper.unwrap_or_else(|| vec![f64::INFINITY; n]);
+            let stopping = Stopping { iterations, tolerance, target, patience, ..Stopping::default() };
+            let method = describe::method(&method)?;
+            let bounds = Bounds::new(lower, upper).map_err(Failure::from)?;
+            Ok(Run::new(optimise::Run::new(method, &start, bounds, stopping)?))
+        })
     }
 
     /// Reads a saved run of a problem.
     #[staticmethod]
-    fn load(path: PathBuf, fingerprint: &str) -> PyResult<Run> {
-        Ok(Run::new(optimise::Run::load(&path, fingerprint).map_err(Failure::from)?))
+    fn load(py: Python<'_>, path: PathBuf, fingerprint: &str) -> PyResult<Run> {
+        compute(py, || Ok(Run::new(optimise::Run::load(&path, fingerprint)?)))
     }
 
     /// Writes the run, so that a reader finds the old one or the new one whole.
@@ -77,7 +80,7 @@ impl Run {
 
     /// One iteration on functions of Python: z to a value, and z to a value and its gradient.
     fn iterate_on(&self, py: Python<'_>, value: Py<PyAny>, gradient: Py<PyAny>) -> PyResult<bool> {
-        let dimension = self.with(py, |run| run.best().0.len());
+        let dimension = self.with(py, |run| run.best().0.len())?;
         let mut asked = Asked { dimension, value, gradient, raised: RefCell::new(None) };
         compute(py, || {
             let result = self.lock().iterate(&mut asked).map(|progress| progress.stopped);
@@ -90,19 +93,19 @@ impl Run {
 
     /// The best point so far, and its value.
     #[getter]
-    fn best(&self, py: Python<'_>) -> (Vec<f64>, f64) {
+    fn best(&self, py: Python<'_>) -> PyResult<(Vec<f64>, f64)> {
         self.with(py, |run| (run.best().0.to_vec(), run.best().1))
     }
 
     /// Why it ended, if it has.
     #[getter]
-    fn stopped(&self, py: Python<'_>) -> Option<String> {
+    fn stopped(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |run| run.stopped().map(ToString::to_string))
     }
 
     /// One record for the start, and one for each iteration.
     #[getter]
-    fn history(&self, py: Python<'_>) -> Vec<Recorded> {
+    fn history(&self, py: Python<'_>) -> PyResult<Vec<Recorded>> {
         let record = |it: &optimise::Record| {
             let counts = (it.counts.values, it.counts.gradients, it.counts.jacobians);
             (it.iteration, it.value, it.best, it.gradient_norm, it.step, counts)
@@ -112,7 +115,7 @@ impl Run {
 
     /// What was changed about the start, if anything.
     #[getter]
-    fn note(&self, py: Python<'_>) -> Option<String> {
+    fn note(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |run| run.note().map(ToOwned::to_owned))
     }
 }

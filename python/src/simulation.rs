@@ -7,8 +7,8 @@ use pullback_kernel::prelude::RunOptions;
 use pullback_scene::{Integrator, Memory, Snapshots};
 use pyo3::prelude::*;
 
-use crate::batch::{Shared, Sizes};
-use crate::calls::{Three, three};
+use crate::batch::{Shared, Sizes, numbers_mut};
+use crate::calls::{Index, Three, three};
 use crate::compute::compute;
 use crate::error::Failure;
 use crate::model::Model;
@@ -45,12 +45,12 @@ impl Simulation {
         clip: Option<f64>,
         threads: usize,
     ) -> PyResult<Simulation> {
-        let integrator = Integrator::from_str(integrator).map_err(|e| Failure::Setting(e.to_string()))?;
-        let memory = self::memory(&memory.0, memory.1)?;
-        let snapshots = self::snapshots(snapshots)?;
-        let model = model.get().model.clone();
+        let model = model.get();
         compute(py, || {
-            let step = Step::new(&model, Scheme { integrator, dt, substeps })?;
+            let integrator = Integrator::from_str(integrator).map_err(|e| Failure::Setting(e.to_string()))?;
+            let memory = self::memory(&memory.0, memory.1)?;
+            let snapshots = self::snapshots(snapshots)?;
+            let step = Step::new(&model.model, Scheme { integrator, dt, substeps })?;
             let run = RunOptions { threads, ..RunOptions::default() };
             let options = Options { memory, snapshots, truncate, clip, run, ..Options::new(1) };
             // What rollouts would refuse is refused here.
@@ -59,14 +59,14 @@ impl Simulation {
         })
     }
 
-    /// x_next of step number `index`.
+    /// x_next. `index`: the address of the numbers of the step, `int32`, and how many there are; see `Clock`.
     fn step(
         &self,
         py: Python<'_>,
         single: bool,
         worlds: usize,
         shared: u8,
-        index: usize,
+        index: Index,
         at: Three,
         next: usize,
     ) -> PyResult<()> {
@@ -84,7 +84,7 @@ impl Simulation {
         single: bool,
         worlds: usize,
         shared: u8,
-        index: usize,
+        index: Index,
         at: Three,
         next: usize,
         next_bar: usize,
@@ -104,7 +104,7 @@ impl Simulation {
         single: bool,
         worlds: usize,
         shared: u8,
-        index: usize,
+        index: Index,
         at: Three,
         dots: Three,
         next: usize,
@@ -178,16 +178,21 @@ impl Simulation {
         })
     }
 
-    /// x_next, A and B of a step of one world, on tangents: A (tangent × tangent) and B (tangent × control), row by row.
-    fn linearise(&self, py: Python<'_>, index: usize, at: Three) -> PyResult<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+    /// Writes x_next, A and B of a step of one world, on tangents: A (tangent × tangent) and B (tangent × control), row by row.
+    fn linearise(&self, py: Python<'_>, index: usize, at: Three, found: Three) -> PyResult<()> {
         let sizes = self.sizes(1, 0, 1);
         compute(py, || {
             // SAFETY: the package passes arrays of these sizes, and holds them until this returns.
-            let batch = unsafe { sizes.batch::<f64>(three(at)) };
+            let batch = unsafe { sizes.batch::<f64>(three(at))? };
             batch.check()?;
+            let to = three(found);
             let [x, u, theta] = [batch.x.of(0), batch.u.of(0), batch.theta.of(0)];
             let found = self.0.step.linearise(index, x, u, theta)?;
-            Ok((found.next, found.a, found.b))
+            for (numbers, to) in [found.next, found.a, found.b].iter().zip(to) {
+                // SAFETY: as above.
+                unsafe { numbers_mut(to, numbers.len())? }.copy_from_slice(numbers);
+            }
+            Ok(())
         })
     }
 }

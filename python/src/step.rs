@@ -1,16 +1,46 @@
 //! One step of a batch of worlds: forwards, its pullback, its pushforward.
 
-use pullback_engine::Error;
+use pullback_engine::{Error, Parts, Stepper};
 use pullback_kernel::prelude::Dual;
 
 use crate::batch::{Bars, Batch, Shared, put};
+use crate::error::Failure;
 use crate::pool::{Engine, Number};
 
-/// x_next = step(x, u, theta) of step number `index`.
+/// The number of the step that each world makes, for forces that depend on time: that of world w is number w, modulo how many
+/// there are.
+#[derive(Clone, Copy)]
+pub struct Clock<'a> {
+    numbers: &'a [i32],
+    least: usize,
+}
+
+impl<'a> Clock<'a> {
+    pub fn new(numbers: &'a [i32]) -> Result<Self, Failure> {
+        if let Some(number) = numbers.iter().find(|number| **number < 0) {
+            let most = i32::MAX;
+            return Err(Failure::Setting(format!(
+                "index is {number}: a whole number from 0 to {most} is wanted"
+            )));
+        }
+        let least = numbers.iter().min().map_or(0, |least| *least as usize);
+        Ok(Clock { numbers, least })
+    }
+
+    /// Sets how far worlds are ahead of the first, and gives the number of its step.
+    fn set<S: Parts>(self, stepper: &mut Stepper<S>) -> usize {
+        if self.numbers.len() > 1 {
+            stepper.set_ahead(|world| self.numbers[world % self.numbers.len()] as usize - self.least);
+        }
+        self.least
+    }
+}
+
+/// x_next = step(x, u, theta) of the step whose number `clock` says.
 pub fn forward<S: Number>(
     engine: &Engine,
     at: &Batch<'_, S>,
-    index: usize,
+    clock: Clock<'_>,
     next: &mut [S],
 ) -> Result<(), Error> {
     at.check()?;
@@ -18,11 +48,12 @@ pub fn forward<S: Number>(
         return Ok(());
     }
     engine.stepping(at.worlds, |memory| {
-        memory.begin(at)?;
+        memory.begin(&engine.step, at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;
-        memory.stepper.advance(index)?;
+        let step = clock.set(&mut memory.stepper);
+        memory.stepper.advance(step)?;
         next.copy_from_slice(memory.stepper.state());
-        Ok(())
+        engine.step.settle(step + 1, next)
     })
 }
 
@@ -30,7 +61,7 @@ pub fn forward<S: Number>(
 pub fn pullback<S: Number>(
     engine: &Engine,
     at: &Batch<'_, S>,
-    index: usize,
+    clock: Clock<'_>,
     next: (&[S], &[S]),
     bars: &mut Bars<'_, S>,
     shared: Shared,
@@ -42,12 +73,13 @@ pub fn pullback<S: Number>(
     }
     let (next, next_bar) = next;
     engine.stepping(at.worlds, |memory| {
-        memory.begin(at)?;
+        memory.begin(&engine.step, at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;
         memory.stepper.clear_params();
         memory.states.copy_from_slice(next_bar);
         memory.controls.fill(S::default());
-        memory.stepper.pull(index, Some(next), &mut memory.states, &mut memory.controls)?;
+        let step = clock.set(&mut memory.stepper);
+        memory.stepper.pull(step, Some(next), &mut memory.states, &mut memory.controls)?;
         let (x, u) = (memory.states.len() / at.worlds, memory.controls.len() / at.worlds);
         for world in 0..at.worlds {
             put(bars.x, shared.x(), world, &memory.states[world * x..(world + 1) * x]);
@@ -66,7 +98,7 @@ pub fn pullback<S: Number>(
 pub fn pushforward<S: Number>(
     engine: &Engine,
     at: &Batch<'_, Dual<f64>>,
-    index: usize,
+    clock: Clock<'_>,
     next: &mut [S],
     next_dot: &mut [S],
 ) -> Result<(), Error> {
@@ -75,11 +107,12 @@ pub fn pushforward<S: Number>(
         return Ok(());
     }
     engine.pushing(at.worlds, |memory| {
-        memory.begin(at)?;
+        memory.begin(&engine.step, at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;
-        memory.stepper.advance(index)?;
+        let step = clock.set(&mut memory.stepper);
+        memory.stepper.advance(step)?;
         split(memory.stepper.state(), next, next_dot);
-        Ok(())
+        engine.step.settle(step + 1, next)
     })
 }
 

@@ -1,7 +1,8 @@
 //! Steps and rollouts inside programs that XLA compiles, for JAX: a handler of its foreign function interface.
 //!
-//! One handler serves all calls. Its only attribute is a list of whole numbers: which simulation, which operation, the number of the
-//! step or of steps, whether only the last state is seen, and what worlds share.
+//! One handler serves all calls. Its only attribute is a list of whole numbers: which simulation, which operation, the number of
+//! steps, whether only the last state is seen, and what worlds share. The numbers of single steps are an array, so that they may
+//! change inside of a program.
 
 mod api;
 
@@ -13,12 +14,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::batch::{Batch, Shared, Sizes, duals, numbers, numbers_mut};
-use crate::compute::caught;
+use crate::compute::{caught, look};
 use crate::error::Failure;
 use crate::pool::{Engine, Number};
 use crate::rollout::{self, Course};
 use crate::simulation::Simulation;
-use crate::step;
+use crate::step::{self, Clock};
 use api::{Array, Buffer, CallFrame, ErrorCode, XlaError};
 
 /// Simulations that compiled programs call. They stay: a compiled program may outlive every other trace of its simulation.
@@ -26,8 +27,12 @@ static KNOWN: RwLock<Vec<Arc<Engine>>> = RwLock::new(Vec::new());
 
 /// The number by which compiled programs call a simulation.
 #[pyfunction]
-pub fn xla_number(simulation: &Bound<'_, Simulation>) -> usize {
-    let engine = &simulation.get().0;
+pub fn xla_number(simulation: &Bound<'_, Simulation>) -> PyResult<usize> {
+    look(|| number_of(simulation.get()))
+}
+
+fn number_of(simulation: &Simulation) -> usize {
+    let engine = &simulation.0;
     let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
     known.iter().position(|it| Arc::ptr_eq(it, engine)).unwrap_or_else(|| {
         known.push(engine.clone());
@@ -48,22 +53,32 @@ pub fn xla_handler(py: Python<'_>) -> PyResult<Bound<'_, PyCapsule>> {
 /// What XLA calls.
 extern "C" fn handle(frame: *mut CallFrame) -> *mut XlaError {
     // SAFETY: XLA passes a frame that lives until this returns.
-    let Some(frame) = (unsafe { frame.as_mut() }) else { return std::ptr::null_mut() };
+    let Some(frame) = (unsafe { frame.as_ref() }) else { give_up("XLA calls without a frame") };
     // SAFETY: as above.
-    if unsafe { frame.answer_metadata() } {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: as above.
-    let result = caught(|| unsafe { call(frame) });
-    match result {
-        Ok(()) => std::ptr::null_mut(),
-        Err(failure) => {
-            let (code, message) = told(failure);
-            let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-            // SAFETY: the frame has XLA's table of functions.
-            unsafe { frame.error(code, &message) }
+    let result = caught(|| unsafe {
+        frame.check()?;
+        match frame.answer_metadata()? {
+            true => Ok(()),
+            false => call(frame),
         }
+    });
+    let Err(failure) = result else { return std::ptr::null_mut() };
+    let (code, message) = told(failure);
+    // SAFETY: the frame is XLA's.
+    let error = unsafe { frame.error(code, &CString::new(message.replace('\0', " ")).unwrap_or_default()) };
+    match error {
+        Some(error) => error,
+        // A question without an answer has the version 0.0, which XLA refuses.
+        None if frame.asks() => std::ptr::null_mut(),
+        // Null is success: better no process than one that goes on with numbers that nobody has written.
+        None => give_up(&message),
     }
+}
+
+/// Where an error cannot be told.
+fn give_up(message: &str) -> ! {
+    eprintln!("pullback: {message}; XLA has no function to tell it by, and the process ends here");
+    std::process::abort()
 }
 
 fn told(failure: Failure) -> (ErrorCode, String) {
@@ -83,8 +98,10 @@ fn told(failure: Failure) -> (ErrorCode, String) {
 struct Call<'a> {
     engine: Arc<Engine>,
     kind: Kind,
-    /// The number of the step, or of steps.
+    /// How many steps.
     count: usize,
+    /// The numbers of single steps.
+    index: &'a [i32],
     last: bool,
     shared: Shared,
     arguments: Vec<&'a Buffer>,
@@ -121,6 +138,7 @@ fn refused(what: &str) -> Failure {
 ///
 /// The frame is one of XLA's, for a call to be executed.
 unsafe fn call(frame: &CallFrame) -> Result<(), Failure> {
+    frame.executes()?;
     // SAFETY: the caller promises it.
     let call = unsafe { read(frame)? };
     match call.arguments.first().map(|x| x.dtype) {
@@ -143,26 +161,48 @@ unsafe fn read(frame: &CallFrame) -> Result<Call<'_>, Failure> {
         return Err(refused("its attribute is no list of 5 numbers"));
     }
     // SAFETY: XLA says that so many numbers are there.
-    let &[number, kind, count, last, shared] = (unsafe { numbers::<i64>(attribute.data as usize, 5) }) else {
+    let &[number, kind, count, last, shared] = (unsafe { numbers::<i64>(attribute.data as usize, 5)? })
+    else {
         return Err(refused("its attribute"));
     };
     let known = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let engine = usize::try_from(number).ok().and_then(|i| known.get(i).cloned());
     // SAFETY: as above.
-    let (arguments, results) = unsafe { (frame.arguments(), frame.results()) };
+    let (mut arguments, results) = unsafe { (frame.arguments()?, frame.results()?) };
+    let kind = Kind::of(kind).ok_or_else(|| refused("there is no such operation"))?;
+    let index = if kind.is_rollout() || arguments.len() < 4 {
+        &[]
+    } else {
+        // SAFETY: as above.
+        unsafe { steps(arguments.remove(3))? }
+    };
     let dtype = arguments.first().map(|x| x.dtype);
     if arguments.iter().chain(&results).any(|buffer| Some(buffer.dtype) != dtype) {
         return Err(refused("its arrays are of different types"));
     }
     Ok(Call {
         engine: engine.ok_or_else(|| refused("there is no such simulation in this process"))?,
-        kind: Kind::of(kind).ok_or_else(|| refused("there is no such operation"))?,
+        kind,
+        index,
         count: usize::try_from(count).map_err(|_| refused("a negative number of steps"))?,
         last: last != 0,
         shared: Shared(u8::try_from(shared).map_err(|_| refused("what is shared"))?),
         arguments,
         results,
     })
+}
+
+/// The numbers of steps.
+///
+/// # Safety
+///
+/// The array is XLA's.
+unsafe fn steps(index: &Buffer) -> Result<&[i32], Failure> {
+    if index.dtype != api::S32 {
+        return Err(refused("its third array is not of numbers of steps, int32"));
+    }
+    // SAFETY: XLA says that so many are there.
+    unsafe { numbers(index.data as usize, index.len()) }
 }
 
 impl Call<'_> {
@@ -172,6 +212,9 @@ impl Call<'_> {
 
     /// How many numbers there are of what, checked against the arrays.
     fn sizes(&self) -> Result<Sizes, Failure> {
+        if self.kind.is_rollout() != self.index.is_empty() {
+            return Err(refused("the numbers of its steps"));
+        }
         let [x, u, theta] = self.engine.lens();
         let steps = if self.kind.is_rollout() { self.count } else { 1 };
         let seen = if self.kind.is_rollout() { self.course().seen() } else { 1 };
@@ -187,15 +230,14 @@ impl Call<'_> {
         let worlds = out / (seen * x).max(1);
         let sizes = Sizes { worlds, shared: self.shared, x, u: u * steps, theta };
         let (lens, out) = (sizes.lens(), worlds * seen * x);
-        let wanted: Vec<usize> = match a {
-            3 => [&lens[..], &[out]].concat(),
-            5 => [&lens[..], &[out, out], &lens[..]].concat(),
-            _ => [&lens[..], &lens[..], &[out]].concat(),
-        };
-        let found: Vec<usize> = self.arguments.iter().chain(&self.results).map(|it| it.len()).collect();
-        match wanted == found {
+        let argument = |i: usize| if a == 5 && i >= 3 { out } else { lens[i % 3] };
+        let result = |i: usize| if a == 5 { lens[i] } else { out };
+        let wanted = || (0..a).map(argument).chain((0..r).map(result));
+        let found = || self.arguments.iter().chain(&self.results).map(|it| it.len());
+        match wanted().eq(found()) {
             true => Ok(sizes),
             false => {
+                let (wanted, found): (Vec<_>, Vec<_>) = (wanted().collect(), found().collect());
                 Err(refused(&format!("arrays of {wanted:?} numbers are wanted, and {found:?} were given")))
             }
         }
@@ -213,33 +255,37 @@ impl Call<'_> {
         // SAFETY: as above.
         let result =
             |i: usize| unsafe { numbers_mut::<S>(self.results[i].data as usize, self.results[i].len()) };
-        let engine = &*self.engine;
-        let at = || -> Batch<'_, S> { sizes.over(argument(0), argument(1), argument(2)) };
+        let (engine, clock) = (&*self.engine, Clock::new(self.index)?);
+        let at: Batch<'_, S> = sizes.over(argument(0)?, argument(1)?, argument(2)?);
         // SAFETY: as above.
         let bars = || unsafe { sizes.bars::<S>([0, 1, 2].map(|i| self.results[i].data as usize)) };
-        let with = || [0, 1, 2].map(|i| duals(argument(i), argument(i + 3)));
+        let with = || -> Result<[_; 3], Failure> {
+            let of = |i: usize| Ok::<_, Failure>(duals(argument(i)?, argument(i + 3)?));
+            Ok([of(0)?, of(1)?, of(2)?])
+        };
         match self.kind {
-            Kind::Step => step::forward(engine, &at(), self.count, result(0))?,
-            Kind::Rollout => rollout::forward(engine, &at(), self.course(), result(0))?,
+            Kind::Step => step::forward(engine, &at, clock, result(0)?)?,
+            Kind::Rollout => rollout::forward(engine, &at, self.course(), result(0)?)?,
             Kind::StepPullback => {
-                let next = (argument(3), argument(4));
-                step::pullback(engine, &at(), self.count, next, &mut bars(), self.shared)?;
+                let next = (argument(3)?, argument(4)?);
+                step::pullback(engine, &at, clock, next, &mut bars()?, self.shared)?;
             }
             Kind::RolloutPullback => {
-                let states = (argument(3), argument(4));
-                rollout::pullback(engine, &at(), self.course(), states, &mut bars(), self.shared)?;
+                let states = (argument(3)?, argument(4)?);
+                rollout::pullback(engine, &at, self.course(), states, &mut bars()?, self.shared)?;
             }
             Kind::StepPushforward => {
-                let with = with();
+                let (with, dots) = (with()?, result(0)?);
                 let (at, mut next) =
-                    (sizes.over(&with[0], &with[1], &with[2]), vec![S::default(); result(0).len()]);
-                step::pushforward(engine, &at, self.count, &mut next, result(0))?;
+                    (sizes.over(&with[0], &with[1], &with[2]), vec![S::default(); dots.len()]);
+                step::pushforward(engine, &at, clock, &mut next, dots)?;
             }
             Kind::RolloutPushforward => {
-                let with = with();
+                engine.has_tangents()?;
+                let (with, dots) = (with()?, result(0)?);
                 let (at, mut states) =
-                    (sizes.over(&with[0], &with[1], &with[2]), vec![S::default(); result(0).len()]);
-                rollout::pushforward(engine, &at, self.course(), &mut states, result(0))?;
+                    (sizes.over(&with[0], &with[1], &with[2]), vec![S::default(); dots.len()]);
+                rollout::pushforward(engine, &at, self.course(), &mut states, dots)?;
             }
         }
         Ok(())

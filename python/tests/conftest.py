@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,30 @@ IMPLICIT = (
     .replace('name = "particles"', 'name = "implicit"')
 )
 
+#: A force that swings, controls that change from step to step, and steps of two parts: every step is another.
+DRIVEN = (
+    PARTICLES.replace('name = "particles"', 'name = "driven"')
+    .replace('integrator = "rk4"', 'integrator = "rk4"\nsubsteps = 2')
+    .replace(
+        "control = [0.1, 0, 0.2]", f"controls = {[[0.1 * i, 0.3 - 0.02 * i * i, 0.2] for i in range(20)]}"
+    )
+    + """
+[[forces]]
+name = "gusts"
+on = "ball"
+force = [0.8, -0.3, 0.5]
+frequency = 7.3
+phase = 0.4
+"""
+)
+
+#: Steps that can be made backwards to the bit, on a lattice.
+REVERSIBLE = (
+    PARTICLES.replace('name = "particles"', 'name = "reversible"')
+    .replace('"rk4"', '"reversible-verlet"')
+    .replace("drag = 0.01\n", "")
+)
+
 #: A loose body that turns in the air.
 TUMBLING = """
 name = "tumbling"
@@ -134,6 +160,19 @@ mass = 0.1
 """
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says what was left out because torch is not installed, and how it is run."""
+    if importlib.util.find_spec("torch") is not None:
+        return
+    text = (Path(__file__).parent / "test_torch.py").read_text()
+    functions = len(re.findall(r"^def test_", text, re.MULTILINE))
+    others = sum("torch" in str(report.longrepr) for report in terminalreporter.stats.get("skipped", []))
+    # The file that needs it as a whole is among those that were skipped.
+    message = f"torch is not installed: {functions} functions of test_torch.py and {max(others - 1, 0)} other tests were LEFT OUT"
+    terminalreporter.section("LEFT OUT", yellow=True, bold=True)
+    terminalreporter.line(f"{message}; they run with: PULLBACK_TEST_TORCH=1 cargo xtask test --only python")
+
+
 def worlds() -> dict[str, pullback.Simulation]:
     """One simulation of every kind of body."""
     parse = pullback.Model.parse
@@ -142,6 +181,8 @@ def worlds() -> dict[str, pullback.Simulation]:
     return {
         "particles": pullback.Simulation(parse(PARTICLES)),
         "implicit": pullback.Simulation(parse(IMPLICIT)),
+        "driven": pullback.Simulation(parse(DRIVEN)),
+        "reversible": pullback.Simulation(parse(REVERSIBLE)),
         "rod": pullback.Simulation(rod, dt=0.01, steps=20),
         "arm": pullback.Simulation(arm, dt=0.005, steps=20, integrator="rk4"),
         "tumbling": pullback.Simulation(parse(TUMBLING)),
@@ -157,7 +198,20 @@ def simulations() -> dict[str, pullback.Simulation]:
     return worlds()
 
 
-@pytest.fixture(params=["particles", "implicit", "rod", "arm", "tumbling", "sliding", "soft", "quadruped"])
+@pytest.fixture(
+    params=[
+        "particles",
+        "implicit",
+        "driven",
+        "reversible",
+        "rod",
+        "arm",
+        "tumbling",
+        "sliding",
+        "soft",
+        "quadruped",
+    ]
+)
 def sim(request: pytest.FixtureRequest, simulations: dict[str, pullback.Simulation]) -> pullback.Simulation:
     """Each of them in turn."""
     return simulations[request.param]

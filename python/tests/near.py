@@ -17,6 +17,8 @@ def start(sim: pullback.Simulation, steps: int, seed: int = 0) -> Arrays:
     random = np.random.default_rng(seed)
     state = sim.model.state()
     state = state.retract(0.01 * random.standard_normal(state.layout.tangent_len))
+    # Where the integrator begins: one of them moves states onto its lattice.
+    state = sim.model.state(sim.rollout(state, steps=0, last=True))
     controls = sim.model.controls(steps) + 0.1 * random.standard_normal(
         (steps, len(sim.model.control_layout))
     )

@@ -61,6 +61,86 @@ def test_worlds_that_are_over_begin_anew(simulations: dict[str, pullback.Simulat
     assert env.step(still)[0].shape == (3, 2)
 
 
+def test_time_goes_on_for_each_world(simulations: dict[str, pullback.Simulation]) -> None:
+    """Forces that swing, and worlds that began at other times."""
+    from pullback.gym import VectorEnv
+
+    sim = simulations["driven"].replace(steps=6)
+    env = VectorEnv(sim, 3, reward, terminated=lambda x, u: x[:, 2] < 0.99, spread=0.1)
+    env.reset(seed=3)
+    random = np.random.default_rng(0)
+    apart = 0
+    over = np.zeros(3, dtype=bool)
+    for _ in range(20):
+        before, numbers, u = env.state, env.steps, random.standard_normal((3, 3))
+        after, _, ended, truncated, info = env.step(u)
+        bars = info["pullback"](np.ones((3, 12)))
+        for i in np.flatnonzero(~over):
+            wanted, pull = sim.step_vjp(before[i], u[i], index=int(numbers[i]))
+            assert np.array_equal(after[i], wanted)
+            assert np.array_equal(bars[0][i], pull(np.ones(12))[0])
+        assert np.array_equal(env.transition(before, u, index=numbers)[0][~over], after[~over])
+        apart += len(set(numbers.tolist())) > 1
+        assert (env.steps[over] == 0).all()
+        over = ended | truncated
+    assert apart > 3
+
+
+def test_worlds_that_are_over_need_not_go_on() -> None:
+    """A world ends where the engine cannot make another step."""
+    from pullback.gym import VectorEnv
+
+    # Beyond 4,096 m this integrator makes no step.
+    scene = """
+    [simulation]
+    dt = 0.01
+    steps = 100
+    integrator = "reversible-verlet"
+    [[particles]]
+    name = "ball"
+    position = [0, 0, 1]
+    mass = 1
+    [[actuators]]
+    name = "thruster"
+    on = "ball"
+    """
+    sim = pullback.Simulation(pullback.Model.parse(scene))
+    env = VectorEnv(sim, 2, lambda x, u: x[:, 0], terminated=lambda x, u: x[:, 0] > 4094.0)
+    env.reset(seed=0)
+    env._x[1, sim.model.state_layout["ball.position.x"]] = 4093.0
+    env._x[1, sim.model.state_layout["ball.velocity.x"]] = 200.0
+    u = np.zeros((2, 3))
+    _, _, ended, _, _ = env.step(u)
+    assert ended.tolist() == [False, True]
+    with pytest.raises(pullback.RolloutError, match="beyond 4096 m"):
+        sim.step(env.state)
+    after, rewards, ended, _, _ = env.step(u)
+    assert np.array_equal(after[1], sim.model.state().values)
+    assert rewards[1] == 0.0
+    assert not ended.any()
+
+
+def test_many_worlds_begin_at_once(simulations: dict[str, pullback.Simulation]) -> None:
+    from pullback.gym import VectorEnv
+
+    class Counting(pullback.State):
+        calls = 0
+
+        def retract(self, tangent: Any) -> Any:
+            Counting.calls += 1
+            return super().retract(tangent)
+
+    sim = simulations["rod"]
+    env = VectorEnv(sim, 50, reward, spread=0.1)
+    env._first = Counting(sim.model)
+    first, _ = env.reset(seed=4)
+    assert Counting.calls == 0
+    random = gymnasium.utils.seeding.np_random(4)[0]
+    for world in range(50):
+        tangent = 0.1 * random.standard_normal(2)
+        assert np.array_equal(first[world], sim.model.state().retract(tangent).values)
+
+
 def test_wrong_settings_are_refused(simulations: dict[str, pullback.Simulation]) -> None:
     from pullback.gym import VectorEnv
 

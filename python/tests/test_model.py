@@ -134,6 +134,35 @@ def test_models_states_and_simulations_can_be_pickled_and_copied(sim: pullback.S
     assert copy.copy(sim.model) is sim.model
 
 
+def test_a_pickle_knows_where_files_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is made and read: a name without its folders means what it meant when the file was read."""
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    (there / "parts").mkdir(parents=True)
+    elsewhere.mkdir()
+    (there / "parts" / "rod.xml").write_text(ROD)
+    scene = 'name = "hall"\n[simulation]\ndt = 0.01\nsteps = 5\n[[robots]]\nname = "rod"\nfile = "parts/rod.xml"\n'
+    data = "time,ball.x\n0.01,0.1\n0.02,0.2\n"
+    (there / "fall.csv").write_text(data)
+    fall = (
+        PARTICLES + '\n[[variables]]\nname = "ball.mass"\nlower = 0.01\n'
+        '[[loss]]\nkind = "trajectory"\ndata = "fall.csv"\n'
+    )
+    (there / "fall.toml").write_text(fall)
+    monkeypatch.chdir(there)
+    model = pullback.Model.parse(scene)
+    problem = pullback.Problem.load("fall.toml")
+    robot = pullback.Model.load("parts/rod.xml", packages={"rods": "parts"}, allow=["parts"])
+    monkeypatch.chdir(elsewhere)
+    pickled = pickle.dumps((model, problem, robot))
+    monkeypatch.chdir(tmp_path)
+    model_again, problem_again, robot_again = pickle.loads(pickled)
+    assert model_again.state() == model.state()
+    assert problem_again.value(problem.start) == problem.value(problem.start)
+    assert robot_again._core.origin[3:5] == ([there / "parts"], [("rods", there / "parts")])
+    again = pickle.loads(pickle.dumps(model_again))
+    assert again.params() == model.params()
+
+
 def test_tangents_lie_on_the_manifold(simulations: dict[str, pullback.Simulation]) -> None:
     x = simulations["tumbling"].model.state()
     assert len(x.layout) == 13

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,58 @@ def test_a_rollout_is_its_steps(sim: pullback.Simulation) -> None:
         x = sim.step(x, u[index], theta, index=index)
         assert np.array_equal(states[index + 1], x)
     assert np.array_equal(sim.rollout(states[0], u, theta, last=True), x)
+
+
+def test_what_the_scene_says_is_the_default(sim: pullback.Simulation) -> None:
+    x = sim.rollout(sim.model.state(), steps=0, last=True)
+    states = sim.rollout(x, steps=4)
+    assert np.array_equal(states, sim.rollout(x, sim.model.controls(4), sim.model.params()))
+    for index in range(4):
+        assert np.array_equal(sim.step(states[index], index=index), states[index + 1])
+    if len(sim.model.control_layout):
+        assert np.array_equal(sim.model.controls(1000)[:4], sim.model.controls(4))
+        assert np.array_equal(sim.model.controls(1000)[-1], sim.model.controls(21)[-1])
+
+
+def test_a_late_step_costs_what_an_early_one_does(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["driven"]
+    x = sim.model.state()
+
+    def fastest(index: int) -> float:
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            sim.step(x, index=index)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert fastest(1_000_000) < 20 * fastest(1)
+
+
+def test_worlds_of_a_batch_have_steps_of_their_own(sim: pullback.Simulation) -> None:
+    x, u, theta = batch(sim, 1, 4)
+    numbers = np.array([[3, 0], [11, 3]])
+    shaped = [a.reshape(2, 2, -1) for a in (x, u[:, 0], theta)]
+    alone = [sim.step_vjp(x[i], u[i, 0], theta[i], index=int(n)) for i, n in enumerate(numbers.ravel())]
+    bar = np.cos(np.arange(x.size)).reshape(2, 2, -1)
+    found, pull = sim.step_vjp(*shaped, index=numbers)
+    bars = pull(bar)
+    dots = [np.sin(np.arange(a.size)).reshape(a.shape) for a in shaped]
+    tangents = sim.step_jvp(*shaped, x_dot=dots[0], u_dot=dots[1], theta_dot=dots[2], index=numbers)[1]
+    for i, n in enumerate(numbers.ravel()):
+        at = np.unravel_index(i, (2, 2))
+        assert np.array_equal(found[at], alone[i][0])
+        assert all(np.array_equal(a[at], b) for a, b in zip(bars, alone[i][1](bar[at]), strict=True))
+        x_dot, u_dot, theta_dot = (dot[at] for dot in dots)
+        one = sim.step_jvp(
+            x[i], u[i, 0], theta[i], x_dot=x_dot, u_dot=u_dot, theta_dot=theta_dot, index=int(n)
+        )
+        assert np.array_equal(tangents[at], one[1])
+    assert np.array_equal(sim.step(x, u[:, 0], theta), sim.step(x, u[:, 0], theta, index=[0, 0, 0, 0]))
+    by_scene = sim.step(x, None, theta, index=[0, 5, 2, 30])
+    assert np.array_equal(by_scene[1], sim.step(x[1], None, theta[1], index=5))
+    with pytest.raises(pullback.ShapeError, match=r"index: one number or shape \(4,\).*and \(3,\) was given"):
+        sim.step(x, u[:, 0], theta, index=[1, 2, 3])
 
 
 def test_gradients_are_right(sim: pullback.Simulation) -> None:
@@ -114,6 +167,54 @@ def test_a_pullback_is_of_what_was_given(simulations: dict[str, pullback.Simulat
     assert all(np.array_equal(a, b) for a, b in zip(pull(np.ones((4, 12))), wanted, strict=True))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_arrays_may_lie_anywhere(simulations: dict[str, pullback.Simulation], dtype: Any) -> None:
+    sim = simulations["particles"]
+    given = [a.astype(dtype) for a in start(sim, 3)]
+
+    def moved(a: NDArray[Any]) -> NDArray[Any]:
+        return np.frombuffer(b"." + a.tobytes(), dtype, offset=1).reshape(a.shape)
+
+    assert not moved(given[0]).flags.aligned
+    states, pull = sim.rollout_vjp(*given)
+    found, pull_found = sim.rollout_vjp(*map(moved, given))
+    assert np.array_equal(found, states)
+    bar = np.ones_like(states)
+    assert all(np.array_equal(a, b) for a, b in zip(pull_found(moved(bar)), pull(bar), strict=True))
+    dot = np.ones_like(given[2])
+    pushed = [sim.rollout_jvp(*given, theta_dot=d)[1] for d in (dot, moved(dot))]
+    assert np.array_equal(pushed[0], pushed[1])
+    if dtype is np.float64:
+        for f in (sim.model.energy, lambda x: sim.linearise(x)[1]):
+            assert np.array_equal(f(moved(given[0])), f(given[0]))
+
+
+def test_the_core_refuses_addresses_of_other_numbers(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["particles"]
+    x, u, theta = start(sim, 1)
+    numbers = np.zeros(100)
+    index = np.zeros((), np.int32)
+
+    def where(a: NDArray[Any]) -> int:
+        return int(a.__array_interface__["data"][0])
+
+    at = (where(x), where(u), where(theta))
+    clock = (where(index), 1)
+    sim._core.step(False, 1, 0, clock, at, where(numbers))
+    calls: list[Any] = [
+        lambda: sim._core.step(False, 1, 0, clock, (at[0] + 1, *at[1:]), where(numbers)),
+        lambda: sim._core.step(False, 1, 0, clock, at, where(numbers) + 4),
+        lambda: sim._core.step(False, 1, 0, (clock[0] + 2, 1), at, where(numbers)),
+        lambda: sim._core.step(False, 1, 0, clock, at, 0),
+        lambda: sim.model._core.energy(at[0] + 3, 1, at[2], where(numbers)),
+    ]
+    for wrong in calls:
+        with pytest.raises(
+            pullback.SettingError, match="an array begins at address .* a multiple of [48] is"
+        ):
+            wrong()
+
+
 def test_memory_changes_no_bit(sim: pullback.Simulation) -> None:
     x, u, theta = start(sim, 12)
     reference = sim.gradient(loss, x, u, theta)
@@ -153,35 +254,31 @@ def test_what_worlds_share_gets_the_sum(sim: pullback.Simulation) -> None:
 def test_single_precision_is_single(sim: pullback.Simulation) -> None:
     x, u, theta = start(sim, 3)
     singles = [a.astype(np.float32) for a in (x, u, theta)]
+    if sim.settings["integrator"] == "reversible-verlet":
+        calls: list[Any] = [
+            lambda: sim.rollout(*singles),
+            lambda: sim.step(singles[0], singles[1][0], singles[2]),
+            lambda: sim.step_jvp(singles[0], singles[1][0], singles[2]),
+        ]
+        for run in calls:
+            with pytest.raises(pullback.SettingError, match="needs double precision"):
+                run()
+        return
     states, pullback_ = sim.rollout_vjp(*singles)
     assert states.dtype == np.float32
     double = sim.rollout(*(a.astype(np.float64) for a in singles))
     assert np.allclose(states, double, rtol=2e-4, atol=2e-4)
-    assert not np.array_equal(states, double.astype(np.float32)) or states.size < 40
+    # Were it computed in double precision and rounded, it would be so after many steps, too.
+    longer = sim.rollout(singles[0], None, singles[2])
+    rounded = sim.rollout(
+        *(a.astype(np.float64) for a in (singles[0], sim.model.controls(sim.steps), singles[2]))
+    )
+    assert not np.array_equal(longer, rounded.astype(np.float32))
     assert all(bar.dtype == np.float32 for bar in pullback_(np.ones_like(states)))
 
 
 def test_the_reversible_integrator(simulations: dict[str, pullback.Simulation]) -> None:
-    text = """
-    [simulation]
-    dt = 0.01
-    steps = 50
-    integrator = "reversible-verlet"
-    [[particles]]
-    name = "ball"
-    position = [0.3, 0, 1]
-    mass = 0.2
-    [[particles]]
-    name = "nail"
-    position = [0, 0, 2]
-    mass = 1
-    fixed = true
-    [[springs]]
-    name = "band"
-    ends = ["ball", "nail"]
-    stiffness = 20
-    """
-    sim = pullback.Simulation(pullback.Model.parse(text))
+    sim = simulations["reversible"]
     reference = sim.gradient(loss, sim.model.state())
     value, bars = sim.replace(memory=pullback.Reversible()).gradient(loss, sim.model.state())
     assert value == reference[0]
@@ -193,6 +290,26 @@ def test_the_reversible_integrator(simulations: dict[str, pullback.Simulation]) 
         simulations["particles"].replace(memory=pullback.Reversible())
 
 
+def test_a_step_begins_where_a_rollout_does(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["reversible"]
+    x, u, theta = start(sim, 1)
+    x = x + 1e-13 * np.arange(1, len(x) + 1)
+    states, pull = sim.rollout_vjp(x, u, theta)
+    assert not np.array_equal(states[0], x), "the lattice is coarser than that"
+    next_, pull_step = sim.step_vjp(x, u[0], theta)
+    assert np.array_equal(next_, states[1])
+    bar = np.cos(np.arange(len(x)))
+    through = pull(np.stack([np.zeros_like(bar), bar]))
+    assert all(np.array_equal(a, b.reshape(a.shape)) for a, b in zip(pull_step(bar), through, strict=True))
+    assert np.array_equal(sim.linearise(x, u[0], theta)[0], states[1])
+    far = x.copy()
+    far[0] = 5000.0
+    calls: list[Any] = [lambda: sim.step(far, u[0], theta), lambda: sim.rollout(far, u, theta)]
+    for run in calls:
+        with pytest.raises(pullback.RolloutError, match="beyond 4096 m"):
+            run()
+
+
 def test_truncation_and_clipping_are_those_of_the_engine(simulations: dict[str, pullback.Simulation]) -> None:
     for changes in ({"truncate": 4}, {"clip": 0.5}):
         sim = simulations["particles"].replace(**changes)
@@ -202,6 +319,17 @@ def test_truncation_and_clipping_are_those_of_the_engine(simulations: dict[str, 
         whole = simulations["particles"].gradient(loss, x, u, theta)
         assert all(np.array_equal(a, b) for a, b in zip(along[1], again[1], strict=True))
         assert not np.array_equal(along[1][0], whole[1][0])
+
+
+@pytest.mark.parametrize("cut", [{"truncate": 4}, {"clip": 0.5}])
+def test_cut_gradients_have_no_forward_mode(simulations: dict[str, pullback.Simulation], cut: Any) -> None:
+    sim = simulations["particles"].replace(**cut)
+    x, u, theta = start(sim, 10)
+    with pytest.raises(
+        pullback.SettingError, match=f"a rollout with {next(iter(cut))}=.* has no forward mode"
+    ):
+        sim.rollout_jvp(x, u, theta, x_dot=np.ones_like(x))
+    assert np.all(np.isfinite(sim.step_jvp(x, u[0], theta, x_dot=np.ones_like(x))[1])), "a step cuts nothing"
 
 
 def test_linearisation_is_the_derivative(sim: pullback.Simulation) -> None:
@@ -258,13 +386,34 @@ def test_wrong_arrays_are_refused(simulations: dict[str, pullback.Simulation]) -
         sim.step(x.astype(np.float32), u[0], theta)
     with pytest.raises(pullback.RangeError, match="the first states: number 3 is NaN; all must be finite"):
         sim.step(np.where(np.arange(12) == 3, np.nan, x))
-    with pytest.raises(pullback.SettingError, match="index"):
-        sim.step(x, index=-1)
+    for index in (-1, 1.5, "one", True, [0, -2], None):
+        with pytest.raises(pullback.SettingError, match="index is .*: a whole number, 0 or more"):
+            sim.step(x, index=index)
+    with pytest.raises(pullback.SettingError, match="index is"):
+        sim.step(x, index=2**62)
+    assert np.array_equal(sim.step(x, index=np.int64(3)), sim.step(x, index=3))
     with pytest.raises(pullback.SettingError, match="there is no integrator 'rk5'"):
         sim.replace(integrator="rk5")
     with pytest.raises(pullback.SettingError, match="dt is -1"):
         sim.replace(dt=-1)
     with pytest.raises(pullback.SettingError, match="there is no setting 'step'"):
         sim.replace(step=3)
+    for setting in ("steps", "substeps", "threads", "truncate"):
+        for wrong in (-1, 2.5, "two", 2**70):
+            with pytest.raises(pullback.SettingError, match=f"{setting} is .*: a whole number"):
+                sim.replace(**{setting: wrong})
+        assert sim.replace(**{setting: np.int64(2)}).settings[setting] == 2
+    for setting in ("dt", "clip"):
+        with pytest.raises(pullback.SettingError, match=f"{setting} is 'long': a number is wanted"):
+            sim.replace(**{setting: "long"})
+    counts: list[Any] = [-1, 1.5, 2**70]
+    for wrong in counts:
+        with pytest.raises(pullback.SettingError, match="steps is .*: a whole number"):
+            sim.rollout(x, steps=wrong)
+        with pytest.raises(pullback.SettingError, match="steps is .*: a whole number"):
+            sim.rollout(x, lambda x: x[..., :3], steps=wrong)
+        with pytest.raises(pullback.SettingError, match="steps is .*: a whole number"):
+            sim.model.controls(wrong)
+    assert sim.replace(memory=pullback.Binomial(np.int64(3))).rollout(x, steps=np.int64(2)).shape == (3, 12)
     assert np.array_equal(sim.step(x.tolist()), sim.step(x)), "lists are arrays"
     assert np.array_equal(sim.step(x[::-1][::-1]), sim.step(x)), "strides do not matter"

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +21,122 @@ import pullback
 from pullback import _core
 
 
-def test_a_panic_is_an_exception() -> None:
-    with pytest.raises(pullback.PanicError, match="this is a bug in Pullback.*index out of bounds") as raised:
-        _core.panic()
-    assert isinstance(raised.value, pullback.Error)
+def members() -> list[tuple[str, Any]]:
+    """Everything that Python can call in the core, with the least that it takes."""
+    sim = pullback.load(SCENES / "throw.toml")
+    problem = pullback.Problem.load(SCENES / "throw.toml")
+    run = problem.begin()
+    three = (0, 0, 0)
+    z = problem.start.tolist()
+    method: Any = ("adam", {}, {})
+    arguments: dict[str, tuple[Any, ...]] = {
+        "Layout.find": ("ball.mass",),
+        "Layout.select": ("*",),
+        "Layout.name_of": (0,),
+        "Layout.check": ([],),
+        "Layout.check_set": ("ball.mass", [1.0]),
+        "Layout.retract": ([], []),
+        "Layout.retract_all": ([], [1.0]),
+        "Layout.difference": ([], []),
+        "Layout.to_tangent": ([], []),
+        "Model.energy": (0, 0, 0, 0),
+        "Simulation.step": (False, 0, 0, (0, 0), three, 0),
+        "Simulation.step_pullback": (False, 0, 0, (0, 0), three, 0, 0, three),
+        "Simulation.step_pushforward": (False, 0, 0, (0, 0), three, three, 0, 0),
+        "Simulation.rollout": (False, 0, 0, 0, True, three, 0),
+        "Simulation.rollout_pullback": (False, 0, 0, 0, True, three, 0, 0, three),
+        "Simulation.rollout_pushforward": (False, 0, 0, 0, True, three, three, 0, 0),
+        "Simulation.linearise": (0, three, three),
+        "Problem.begin": (None,),
+        "Problem.of": (sim.model._core, sim._core, 1, [], [], method, (1, 0.0, None)),
+        "Run.load": ("nowhere.json", ""),
+        "Run.save": ("nowhere/run.json",),
+        "Run.iterate": (problem._core,),
+        "Run.iterate_on": (lambda z: 0.0, lambda z: (0.0, z)),
+        "command": (["pullback", "--version"],),
+        "xla_number": (sim._core,),
+    }
+    for name in ("value", "values", "point", "gradient", "full_gradient", "jacobian", "parts", "check"):
+        arguments[f"Problem.{name}"] = (z,)
+    arguments["Problem.standard_errors"] = (z,)
+    made = {
+        "Layout": (sim.model.params_layout._core, lambda: sim.model._core.state_layout),
+        "Model": (sim.model._core, lambda: _core.Model("", "scene.toml", False, [], [], "fixed")),
+        "Simulation": (
+            sim._core,
+            lambda: _core.Simulation(sim.model._core, 0.1, 1, "rk4", ("dense", 0), "f64", None, None, 1),
+        ),
+        "Problem": (problem._core, lambda: _core.Problem("", "problem.toml")),
+        "Run": (run._core, lambda: _core.Run(method, [1.0], None, None, 1, 0.0, None, None)),
+    }
+    found: list[tuple[str, Any]] = []
+    for kind, (instance, make) in made.items():
+        found.append((kind, make))
+        for name, member in vars(type(instance)).items():
+            whole = f"{kind}.{name}"
+            if name == "__len__":
+                found.append((whole, lambda it=instance: len(it)))
+            elif name.startswith("__"):
+                continue
+            elif callable(member) or isinstance(member, staticmethod):
+                given = arguments.pop(whole, ())
+                found.append((whole, lambda it=instance, name=name, given=given: getattr(it, name)(*given)))
+            else:
+                found.append((whole, lambda it=instance, name=name: getattr(it, name)))
+    for name in ("command", "xla_number"):
+        given = arguments.pop(name)
+        found.append((name, lambda name=name, given=given: getattr(_core, name)(*given)))
+    assert not arguments, "all of them are there"
+    return found
+
+
+def test_no_panic_crosses_the_boundary() -> None:
+    called = members()
+    assert {"Model.name", "Layout.__len__", "Problem.variables", "Run.history"} <= {
+        name for name, _ in called
+    }
+    for name, call in called:
+        _core.panic_next()
+        with pytest.raises(pullback.PanicError, match="this is a bug in Pullback.*index out of") as raised:
+            call()
+            pytest.fail(f"{name} did not panic")
+        assert isinstance(raised.value, pullback.Error), name
+    sim = pullback.load(SCENES / "throw.toml")
+    assert np.all(np.isfinite(sim.step(sim.model.state()))), "the next call is as good as new"
+
+
+FORKED = """
+import multiprocessing
+import numpy as np
+import pullback
+
+sim = pullback.load("scenes/throw.toml", threads=2, steps=5)
+x = np.stack([sim.model.state().values] * 64)
+
+def rollout(_):
+    states, pull = sim.rollout_vjp(x)
+    return [states, *pull(np.ones_like(states)), sim.rollout_jvp(x, x_dot=x)[1], *again.rollout_vjp(x)[1](states)]
+
+again = sim.replace(memory=pullback.Binomial(2))
+wanted = rollout(None)
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    for found in pool.map_async(rollout, range(4)).get(timeout=60):
+        assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+assert all(np.array_equal(a, b) for a, b in zip(rollout(None), wanted, strict=True))
+print("the same")
+"""
+
+
+def test_a_process_that_is_forked_off_has_threads_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout == "the same\n", done.stderr
 
 
 def test_a_rollout_that_blows_up_says_where() -> None:

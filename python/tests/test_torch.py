@@ -34,6 +34,65 @@ def test_results_are_those_of_numpy_to_the_last_bit(sim: pullback.Simulation) ->
     assert np.array_equal(step.detach().numpy(), states[:, 1])
 
 
+def test_a_gradient_is_of_what_was_given(simulations: dict[str, pullback.Simulation]) -> None:
+    """Whatever is written later to arrays, states and params that were mixed with tensors."""
+    sim = simulations["particles"]
+    x, u, theta = start(sim, 3)
+
+    def gradient(later: Any) -> Any:
+        controls, state, params = u.copy(), sim.model.state(x), sim.model.params(theta)
+        leaves = tensors(x, theta)
+        first = sim.rollout(leaves[0], controls, params)
+        second = sim.rollout(state, controls, leaves[1])
+        later(controls, state, params)
+        (first.sin() * second).sum().backward()
+        return [leaf.grad for leaf in leaves]
+
+    def write(controls: Any, state: Any, params: Any) -> None:
+        controls[...] = 0.5
+        state.values[...] = 0.5
+        params["ball.mass"] = 5.0
+
+    wanted = gradient(lambda *_: None)
+    assert all(torch.equal(a, b) for a, b in zip(gradient(write), wanted, strict=True))
+
+
+def test_tensors_may_lie_anywhere(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["particles"]
+    given = start(sim, 2)
+
+    def moved(a: Any) -> Any:
+        room = bytearray(b"." + a.tobytes())
+        tensor = torch.from_numpy(np.frombuffer(room, a.dtype, offset=1).reshape(a.shape))
+        assert tensor.data_ptr() % 8 == 1
+        return tensor.requires_grad_()
+
+    at, elsewhere = tensors(*given), [moved(a) for a in given]
+    results = []
+    for arguments in (at, elsewhere):
+        out = sim.rollout(*arguments)
+        dot = func.jvp(sim.rollout, tuple(arguments), tuple(torch.ones_like(a) for a in arguments))[1]
+        results.append([out, dot, *torch.autograd.grad(out.sin().sum(), arguments)])
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_worlds_of_a_batch_have_steps_of_their_own(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["driven"]
+    x, u, theta = tensors(*batch(sim, 1, 3))
+    u = u[:, 0]
+    numbers = torch.tensor([4, 0, 9])
+    together = sim.step(x, u, theta, index=numbers)
+    alone = torch.stack([sim.step(x[i], u[i], theta[i], index=int(numbers[i])) for i in range(3)])
+    assert torch.equal(together, alone)
+    assert not torch.equal(together, sim.step(x, u, theta))
+    bars = [torch.autograd.grad(out.sin().sum(), (x, theta)) for out in (together, alone)]
+    assert all(torch.equal(a, b) for a, b in zip(*bars, strict=True))
+    late = func.vmap(lambda x, u, theta: sim.step(x, u, theta, index=9))(x, u, theta)
+    assert torch.equal(late[2], alone[2])
+    nested = func.vmap(lambda theta: sim.step(x, u, theta, index=numbers))(theta)
+    assert torch.equal(nested[1, 2], sim.step(x[2], u[2], theta[1], index=9))
+
+
 @pytest.mark.parametrize("worlds", [None, 2])
 def test_gradcheck(sim: pullback.Simulation, worlds: int | None) -> None:
     """By differences of the stored numbers, along directions that stay where the engine looks."""
@@ -113,6 +172,11 @@ def test_vmap_is_a_batch(sim: pullback.Simulation) -> None:
 
 def test_single_precision(sim: pullback.Simulation) -> None:
     x, u, theta = tensors(*start(sim, 2), dtype=torch.float32)
+    if sim.settings["integrator"] == "reversible-verlet":
+        for run in (sim.step, sim.rollout):
+            with pytest.raises(pullback.SettingError, match="needs double precision"):
+                run(x)
+        return
     out = sim.rollout(x, u, theta)
     assert out.dtype is torch.float32
     out.sum().backward()
@@ -147,6 +211,30 @@ def test_a_policy_in_the_loop(simulations: dict[str, pullback.Simulation]) -> No
                 assert torch.equal(a, b), memory
     with pytest.raises(pullback.SettingError, match="EveryStep"):
         sim.replace(memory=pullback.Dense()).rollout(x, policy, theta)
+    for cut in ({"truncate": 4}, {"clip": 0.1}):
+        with pytest.raises(pullback.SettingError, match=f"{next(iter(cut))} is .*: a rollout with a policy"):
+            sim.replace(**cut).rollout(x, policy, theta)
+
+
+def test_a_policy_of_torch_makes_a_rollout_of_torch(simulations: dict[str, pullback.Simulation]) -> None:
+    """Also where the state is none."""
+    sim = simulations["driven"].replace(steps=5)
+    torch.manual_seed(0)
+    policy = torch.nn.Linear(12, 3).double()
+    wanted = sim.rollout(sim.model.state().torch(), policy)
+    theta = sim.model.params().torch(requires_grad=True)
+    for found in (
+        sim.rollout(sim.model.state(), policy),
+        sim.rollout(sim.model.state().values, policy, theta),
+        sim.rollout(sim.model.state(), lambda x: policy(x), theta),
+    ):
+        assert isinstance(found, torch.Tensor)
+        assert torch.equal(found, wanted)
+        assert torch.autograd.grad(found.sin().sum(), policy.weight)[0].abs().sum() > 0
+    x = sim.model.state().torch()
+    for index in range(5):
+        x = sim.step(x, policy(x), index=index)
+    assert torch.equal(wanted[-1], x)
 
 
 def test_wrong_tensors_are_refused(simulations: dict[str, pullback.Simulation]) -> None:
@@ -168,6 +256,30 @@ def test_wrong_tensors_are_refused(simulations: dict[str, pullback.Simulation]) 
         out = sim.step(x, u[0], theta).sum()
         (first,) = torch.autograd.grad(out, x, create_graph=True)
         first.sum().backward()
+    single = x.detach().float()
+    calls: list[Any] = [
+        lambda: sim.step(single, sim.model.controls(1)[0]),
+        lambda: sim.step(single, None, sim.model.params().values),
+        lambda: sim.rollout(single, sim.model.controls(3)),
+    ]
+    for wrong in calls:
+        with pytest.raises(pullback.DtypeError, match="has torch.float64.*the same for all"):
+            wrong()
+    assert sim.step(single, [0.0, 0.0, 0.0], sim.model.params()).dtype is torch.float32
+    calls = [
+        lambda: sim.step_vjp(x),
+        lambda: sim.rollout_vjp(x.detach().numpy(), None, theta),
+        lambda: sim.step_jvp(sim.model.state(), x_dot=x),
+        lambda: sim.gradient(lambda states: (0.0, states), x),
+        lambda: sim.linearise(x),
+        lambda: sim.step_vjp(sim.model.state())[1](x),
+    ]
+    for wrong in calls:
+        with pytest.raises(pullback.DtypeError, match="is of torch: an array of NumPy is wanted here"):
+            wrong()
+    for cut in ({"truncate": 4}, {"clip": 0.5}):
+        with pytest.raises(pullback.SettingError, match="has no forward mode"):
+            func.jacfwd(sim.replace(**cut).rollout)(x.detach())
     mixed = sim.step(x, sim.model.controls(1)[0], sim.model.params())
     assert torch.equal(
         mixed, sim.step(x, torch.from_numpy(sim.model.controls(1)[0]), sim.model.params().torch())

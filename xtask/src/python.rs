@@ -36,12 +36,55 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     stubtest.current_dir(&workspace.target).arg("--mypy-config-file").arg(package.join("pyproject.toml"));
     process::run(stubtest.arg("pullback._core"))?;
     let tests = ["-c", "python/pyproject.toml", "-p", "no:cacheprovider", "python/tests"];
-    process::run(tool("pytest").current_dir(&workspace.root).args(tests))
+    process::run(tool("pytest").current_dir(&workspace.root).args(tests))?;
+    if with_torch() { as_a_user(workspace) } else { Ok(()) }
+}
+
+fn with_torch() -> bool {
+    env::var_os(TORCH).is_some_and(|set| !set.is_empty())
+}
+
+/// What someone does who has just cloned the repository: `pip install`, with the tools and packages that pip gets by itself, into an
+/// environment with nothing in it; then the Python example of the README.
+fn as_a_user(workspace: &Workspace) -> Result<()> {
+    let venv = Venv { dir: workspace.target.join("venv/fresh") };
+    if venv.dir.exists() {
+        fs::remove_dir_all(&venv.dir).with_context(|| format!("removing {}", venv.dir.display()))?;
+    }
+    process::run(Command::new("python3").args(["-m", "venv"]).arg(&venv.dir))?;
+    let mut pip = Command::new(venv.python());
+    pip.current_dir(&workspace.root)
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "./python[torch]",
+            "--constraint",
+        ])
+        .arg(requirements_file(workspace, "bench-python"))
+        // Built as the tests are, and where: it is the same but for the profile.
+        .arg(format!("--config-settings=build-args=--profile {TEST_PROFILE}"));
+    process::run(&mut pip)
+        .context("`pip install ./python[torch]` fails in an environment with nothing in it")?;
+    let readme = fs::read_to_string(workspace.root.join("README.md")).context("reading README.md")?;
+    let example = example(&readme).context("README.md has no example in Python")?;
+    let printed =
+        process::output(Command::new(venv.python()).current_dir(&workspace.root).args(["-c", example]))?;
+    anyhow::ensure!(printed.starts_with("by mass: -74."), "the example of README.md prints: {printed}");
+    Ok(())
+}
+
+/// The first block of Python in a text.
+fn example(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("```python\n")?;
+    rest.split_once("```").map(|(code, _)| code)
 }
 
 /// An environment with the package in it.
 fn ready(workspace: &Workspace, profile: &str) -> Result<Venv> {
-    let name = if env::var_os(TORCH).is_some_and(|set| !set.is_empty()) { "python-torch" } else { "python" };
+    let name = if with_torch() { "python-torch" } else { "python" };
     let venv = with_parts(workspace, name)?;
     install(workspace, &venv, profile)?;
     Ok(venv)
@@ -77,6 +120,12 @@ fn with_tools(venv: &Venv) -> Result<std::ffi::OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_example_is_the_first_block_of_python() {
+        assert_eq!(example("a\n```sh\nls\n```\n```python\nb\nc\n```\n```python\nd\n```"), Some("b\nc\n"));
+        assert_eq!(example("```sh\nls\n```"), None);
+    }
 
     #[test]
     fn programs_of_the_environment_are_found_first() -> Result<()> {

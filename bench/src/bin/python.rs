@@ -8,6 +8,7 @@ use pullback_scene::Scene;
 
 const WORLDS: usize = 4096;
 const STEPS: usize = 20;
+const SCANNED: usize = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scene = Scene::load(concat!(env!("CARGO_MANIFEST_DIR"), "/../scenes/pendulum.toml"))?;
@@ -28,6 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         row(&format!("pendulum/{pass}/rust"), "us", 1e6 * seconds);
     }
     row("pendulum/angle-after-a-step/rust", "1", stepper.state()[0]);
+    let alone = times(&step, Options::new(SCANNED), &AtTheEnd(0))?;
+    row("pendulum/jax-scan-gradient/rust", "us", 1e6 * alone.gradient);
     let times = times(&step, Options { worlds: WORLDS, ..Options::new(STEPS) }, &AtTheEnd(0))?;
     let each = 1e9 / WORLDS as f64;
     row("4096 pendulums/rollout/rust", "ns/step of one", times.forward * each);

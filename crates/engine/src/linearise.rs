@@ -45,6 +45,9 @@ impl Step {
                 return Err(Error::Length { what, wanted, found: numbers.len() });
             }
         }
+        let mut settled = state.to_vec();
+        self.settle(step, &mut settled)?;
+        let state = &settled[..];
         let worlds = states + controls;
         let mut stepper = Stepper::<Dual<f64>>::new(self, worlds.max(1), RunOptions::default());
         let constant = |numbers: &[f64]| numbers.iter().map(|x| Dual::new(*x, 0.0)).collect::<Vec<_>>();

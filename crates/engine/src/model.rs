@@ -208,6 +208,11 @@ impl Model {
         (0..steps).flat_map(|t| rows[t.min(rows.len() - 1)].iter().copied()).collect()
     }
 
+    /// For how many steps the scene gives controls: those of the last are those of all later ones.
+    pub fn scheduled(&self) -> usize {
+        self.inner.controls.len()
+    }
+
     /// Names of the state.
     pub fn state_layout(&self) -> &Arc<Layout> {
         &self.inner.state

@@ -18,7 +18,7 @@ pub use pushforward::{Coordinate, Pushforward, Tangent};
 pub use schedule::{Action, Schedule, steps_made};
 
 use crate::error::Error;
-use crate::integrate::{LATTICE_LIMIT, on_lattice};
+use crate::integrate::LATTICE_LIMIT;
 use crate::model::Model;
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
@@ -53,9 +53,7 @@ impl<S: Parts> Rollout<S> {
     /// Sets aside all memory that rollouts of this kind need.
     pub fn new(step: &Step, options: Options) -> Result<Self, Error> {
         check(step, &options)?;
-        if step.scheme().integrator == Integrator::ReversibleVerlet && S::EPSILON > f64::EPSILON {
-            return Err(Error::Reversible("the reversible integrator needs double precision".into()));
-        }
+        step.settle::<S>(0, &mut [])?;
         let mut stepper = Stepper::new(step, options.worlds, options.run);
         let (worlds, model) = (options.worlds, step.model());
         let states = worlds * model.state_layout().len();
@@ -149,10 +147,7 @@ impl<S: Parts> Rollout<S> {
     fn begin(&mut self, start: &Start<'_>) -> Result<(), Error> {
         check_start(self.step.model(), self.options.worlds, self.options.steps, start)?;
         self.state.copy_from_slice(start.states);
-        if self.step.scheme().integrator == Integrator::ReversibleVerlet {
-            self.state.iter_mut().for_each(|x| *x = on_lattice(*x));
-            self.check_lattice(0)?;
-        }
+        self.step.settle(0, &mut self.state)?;
         self.set_state()?;
         let len = start.params.len() / self.options.worlds;
         for world in 0..self.options.worlds {

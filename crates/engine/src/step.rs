@@ -12,10 +12,11 @@ use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
 use crate::contact::{Contacts, Part};
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Site};
-use crate::integrate;
+use crate::integrate::{self, LATTICE_LIMIT, on_lattice};
 use crate::model::Model;
 use crate::names::{Block, Layout};
 use crate::preparation::Preparation;
+use crate::stepper::Parts;
 
 /// How time goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,6 +172,25 @@ impl Step {
     /// How time goes on in it.
     pub fn scheme(&self) -> Scheme {
         self.scheme
+    }
+
+    /// Moves states to where step number `step` can begin: the reversible integrator has a lattice, and wants double precision.
+    /// All others begin anywhere.
+    pub fn settle<S: Parts>(&self, step: usize, states: &mut [S]) -> Result<(), Error> {
+        if self.scheme.integrator != Integrator::ReversibleVerlet {
+            return Ok(());
+        }
+        if S::EPSILON > f64::EPSILON {
+            return Err(Error::Reversible("the reversible integrator needs double precision".into()));
+        }
+        for x in states {
+            let value = on_lattice(x.value());
+            if value.abs() > LATTICE_LIMIT {
+                return Err(Error::OffLattice { step, value, limit: LATTICE_LIMIT });
+            }
+            *x = S::from_parts(value, x.tangent());
+        }
+        Ok(())
     }
 
     /// How many bytes a copy of it holds beyond itself; programs and the model are shared.

@@ -89,6 +89,8 @@ pub struct Stepper<S: Parts> {
     starts: Vec<S>,
     /// The outputs are to become inputs before the next forward pass.
     to_carry: bool,
+    /// By how many steps each world is ahead, for forces that depend on time.
+    ahead: Vec<usize>,
     /// The step whose values the workspace holds.
     holds: Option<usize>,
     /// Outputs and inputs change places between steps; otherwise they are copied.
@@ -145,6 +147,7 @@ impl<S: Parts> Stepper<S> {
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
             to_carry: false,
+            ahead: vec![0; worlds],
             holds: None,
             carries: true,
             control: vec![S::default(); control_len],
@@ -166,6 +169,7 @@ impl<S: Parts> Stepper<S> {
             + self.io.bytes()
             + held(&self.state)
             + held(&self.starts)
+            + held(&self.ahead)
             + held(&self.control)
     }
 
@@ -208,6 +212,13 @@ impl<S: Parts> Stepper<S> {
             jacobians.set_control(world, &self.newton.numbers)?;
         }
         Ok(())
+    }
+
+    /// Sets by how many steps each world is ahead: what is step number `step` of others is its step `step + ahead`, which
+    /// matters to forces that depend on time.
+    pub fn set_ahead(&mut self, ahead: impl Fn(usize) -> usize) {
+        self.ahead.iter_mut().enumerate().for_each(|(world, steps)| *steps = ahead(world));
+        self.holds = None;
     }
 
     /// Sets the states of all worlds.
@@ -267,13 +278,14 @@ impl<S: Parts> Stepper<S> {
             }
         }
         self.prepare()?;
-        let time = self.time(step, part);
         for world in 0..self.worlds {
-            self.workspace.write_numbers(world, self.io.time, &[S::from_parts(time, 0.0)])?;
+            let parts = (step + self.ahead[world]) * self.parts + part;
+            let time = S::from_parts(parts as f64 * self.h, 0.0);
+            self.workspace.write_numbers(world, self.io.time, &[time])?;
         }
         match self.io.implicit.clone() {
             None => self.workspace.forward(),
-            Some(unknown) => self.forward_implicit(&unknown, step, time, known)?,
+            Some(unknown) => self.forward_implicit(&unknown, step, part, known)?,
         }
         for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
             for (next, range) in ranges(&self.io.next) {
@@ -289,10 +301,6 @@ impl<S: Parts> Stepper<S> {
             self.check_residuals(step)?;
         }
         Ok(())
-    }
-
-    fn time(&self, step: usize, part: usize) -> f64 {
-        (step * self.parts + part) as f64 * self.h
     }
 
     fn not_finite(&self, step: usize, bars: bool) -> Error {
@@ -473,7 +481,7 @@ impl<S: Parts> Stepper<S> {
                 }
             }
             if let Some(unknown) = self.io.implicit.clone() {
-                self.recall_unknowns(&unknown, self.time(step, part))?;
+                self.recall_unknowns(&unknown, step, part)?;
             }
             self.pull_part(step, state_bar, control_bar)?;
         }

@@ -5,7 +5,8 @@ mod measure;
 use std::f64::consts::TAU;
 
 use measure::{LastNumber, Problem, gradient, integrators};
-use pullback_engine::{Integrator, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_engine::{Integrator, Model, Options, Rollout, Scheme, Start, Step, Stepper};
+use pullback_kernel::prelude::RunOptions;
 use pullback_scene::{AppliedForce, Ground, Particles, Scene, Springs, World};
 
 const G: f64 = 9.81;
@@ -204,6 +205,31 @@ fn swinging_force_on_a_free_mass() {
     };
     for integrator in integrators(true) {
         problem.converges(integrator, 200, 1e-9);
+    }
+}
+
+/// Each world of a batch has a time of its own: a step of one that is ahead is that later step, with any integrator.
+#[test]
+fn a_world_that_is_ahead_makes_a_later_step() {
+    let ball = Particles::single("ball", [0.2, 0.0, 0.0], 0.7).velocity([-0.4, 0.0, 0.0]);
+    let swing = AppliedForce::constant("swing", vec![0], [3.0, 0.0, 0.0]).oscillating(1.3, 0.4);
+    let model = model(&Scene { particles: vec![ball], forces: vec![swing], ..weightless() });
+    let ahead = [0, 7, 2];
+    for integrator in integrators(true) {
+        let step = Step::new(&model, Scheme { integrator, dt: 0.05, substeps: 2 }).expect("it makes sense");
+        let made = |worlds: usize, number: usize, ahead: &[usize]| -> Vec<f64> {
+            let mut stepper = Stepper::<f64>::new(&step, worlds, RunOptions::default());
+            (0..worlds).for_each(|w| stepper.set_params(w, model.params().values()).expect("params fit"));
+            stepper.set_state(&model.state().values().repeat(worlds)).expect("states fit");
+            stepper.set_ahead(|world| ahead[world]);
+            stepper.advance(number).expect("the step is made");
+            stepper.state().to_vec()
+        };
+        let together = made(3, 4, &ahead);
+        for (world, state) in together.chunks_exact(together.len() / 3).enumerate() {
+            assert_eq!(state, made(1, 4 + ahead[world], &[0]), "world {world}, {}", integrator.name());
+        }
+        assert_ne!(together[..6], together[6..12], "the force swings");
     }
 }
 

@@ -1,11 +1,9 @@
 //! Tangents of a rollout: the derivative of every moment along some directions, without keeping anything.
 
 use pullback_kernel::prelude::{Dual, RunOptions};
-use pullback_scene::Integrator;
 
 use super::{Moment, Start, check_start};
 use crate::error::Error;
-use crate::integrate::on_lattice;
 use crate::step::Step;
 use crate::stepper::Stepper;
 
@@ -60,13 +58,13 @@ impl Pushforward {
         let seed = |direction: usize, at: Coordinate| {
             if self.directions.get(direction) == Some(&at) { 1.0 } else { 0.0 }
         };
-        let rounded = self.step.scheme().integrator == Integrator::ReversibleVerlet;
-        let first = |x: f64| if rounded { on_lattice(x) } else { x };
+        let mut first = start.states.to_vec();
+        self.step.settle(0, &mut first)?;
         let mut states = Vec::with_capacity(n * count);
         let mut params = vec![Dual::default(); start.params.len()];
         for direction in 0..count {
-            let state = start.states.iter().enumerate();
-            states.extend(state.map(|(i, x)| Dual::new(first(*x), seed(direction, Coordinate::State(i)))));
+            let state = first.iter().enumerate();
+            states.extend(state.map(|(i, x)| Dual::new(*x, seed(direction, Coordinate::State(i)))));
             for (i, p) in start.params.iter().enumerate() {
                 params[i] = Dual::new(*p, seed(direction, Coordinate::Param(i)));
             }

@@ -93,11 +93,11 @@ impl<S: Parts> Stepper<S> {
         &mut self,
         unknown: &Unknown,
         step: usize,
-        time: f64,
+        part: usize,
         known: Option<&[S]>,
     ) -> Result<(), Error> {
         let (count, at) = (self.unknowns(), self.positions);
-        self.tell_jacobians(time)?;
+        self.tell_jacobians(step, part)?;
         // The velocities of a state are what the unknowns are of the next.
         let velocities = known.unwrap_or(&self.state).chunks_exact(self.state_len);
         for (z, state) in self.newton.z.chunks_exact_mut(count).zip(velocities) {
@@ -115,8 +115,13 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// The unknowns that the workspace holds.
-    pub(super) fn recall_unknowns(&mut self, unknown: &Unknown, time: f64) -> Result<(), Error> {
-        self.tell_jacobians(time)?;
+    pub(super) fn recall_unknowns(
+        &mut self,
+        unknown: &Unknown,
+        step: usize,
+        part: usize,
+    ) -> Result<(), Error> {
+        self.tell_jacobians(step, part)?;
         let count = self.unknowns();
         for (world, z) in self.newton.z.chunks_exact_mut(count).enumerate() {
             for (buffer, range) in ranges(&unknown.z) {
@@ -126,11 +131,12 @@ impl<S: Parts> Stepper<S> {
         Ok(())
     }
 
-    fn tell_jacobians(&mut self, time: f64) -> Result<(), Error> {
+    fn tell_jacobians(&mut self, step: usize, part: usize) -> Result<(), Error> {
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {
             self.newton.values(state);
-            jacobians.set_state(world, &self.newton.numbers, time)?;
+            let parts = (step + self.ahead[world]) * self.parts + part;
+            jacobians.set_state(world, &self.newton.numbers, parts as f64 * self.h)?;
         }
         Ok(())
     }

@@ -101,6 +101,8 @@ struct Shared {
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    /// Where the threads are: a process that is forked off has none of them.
+    process: u32,
 }
 
 impl Pool {
@@ -110,6 +112,7 @@ impl Pool {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
+        let process = std::process::id();
         let shared = Arc::new(Shared {
             barrier: Barrier::new(threads),
             job: Mutex::new((None, 0)),
@@ -129,10 +132,10 @@ impl Pool {
             })
             .collect::<Vec<_>>();
         if spawned.len() + 1 == threads {
-            return Pool { shared, threads: spawned };
+            return Pool { shared, threads: spawned, process };
         }
         // The system gives no more threads: run on this one rather than fail.
-        drop(Pool { shared, threads: spawned });
+        drop(Pool { shared, threads: spawned, process });
         Pool::new(1)
     }
 
@@ -150,12 +153,14 @@ impl Pool {
     /// Runs `job` on every thread at once, and returns when all are done.
     ///
     /// # Panics
-    /// When the job does, on any thread.
+    /// When the job does, on any thread; and in a process that was forked off after the pool was made, which has not its
+    /// threads and would wait for them for ever.
     pub fn run(&self, job: &(dyn Fn(Part, &Barrier) + Sync)) {
         let shared = &*self.shared;
         if self.threads.is_empty() {
             return job(Part::WHOLE, &shared.barrier);
         }
+        assert!(self.process == std::process::id(), "the threads of the pool are those of another process");
         shared.done.store(0, Ordering::Relaxed);
         // SAFETY: only the lifetime changes; `run` waits below until no thread uses the job any more.
         let sent = SentJob(unsafe {
@@ -184,6 +189,12 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // There is nobody to wake or to wait for, and what the threads held when the process was forked off they hold
+            // for ever.
+            std::mem::forget(std::mem::take(&mut self.threads));
+            return;
+        }
         self.shared.stop.store(true, Ordering::Release);
         {
             let mut slot = self.shared.job.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

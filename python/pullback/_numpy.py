@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._arrays import address, empty, flat
 from ._operation import Operation, Plan, Three
-from .errors import DtypeError
+from .errors import DtypeError, ShapeError
 
 Array: TypeAlias = NDArray[Any]
 Arguments: TypeAlias = tuple[Array, Array, Array]
@@ -56,7 +56,9 @@ def forward(operation: Operation, at: Arguments) -> Array:
 def pullback(operation: Operation, at: Arguments, out: Array, out_bar: Array) -> Arguments:
     """Cotangents of the arguments."""
     plan, _ = _plan(operation, at)
-    bar = flat(np.broadcast_to(np.asarray(out_bar, dtype=out.dtype), out.shape), out.dtype)
+    if out_bar.shape != out.shape:
+        raise ShapeError(f"the cotangent: shape {out.shape} is wanted, and {out_bar.shape} was given")
+    bar = flat(np.asarray(out_bar, dtype=out.dtype), out.dtype)
     x, u, theta = (empty(argument.shape, out.dtype) for argument in at)
     bars = (address(x), address(u), address(theta))
     operation.pullback(out.dtype == SINGLE, plan, _addresses(at), address(out), address(bar), bars)

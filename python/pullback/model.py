@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -72,7 +73,7 @@ class Model:
         SceneError
             The first thing that is wrong with the file, with its line and the fix.
         """
-        return cls._make(None, path, lenient, allow, packages, base)
+        return cls._make(None, path, lenient, allow, packages, base)._warned()
 
     @classmethod
     def parse(
@@ -86,7 +87,7 @@ class Model:
         base: str = "as-written",
     ) -> Model:
         """Reads a scene or robot from a text, as `load` does; other files are looked for where `file` would be."""
-        return cls._make(text, file, lenient, allow, packages, base)
+        return cls._make(text, file, lenient, allow, packages, base)._warned()
 
     @classmethod
     def _make(
@@ -105,6 +106,12 @@ class Model:
         made._file = os.path.abspath(file)
         return made
 
+    def _warned(self) -> Model:
+        """The same, after its warnings have been given."""
+        for warning in self.warnings:
+            warnings.warn(warning, stacklevel=4)
+        return self
+
     @property
     def name(self) -> str:
         """What it is called."""
@@ -117,7 +124,7 @@ class Model:
 
     @property
     def warnings(self) -> list[str]:
-        """What files of robots say that was left out or is doubtful."""
+        """What a file says that was left out or is doubtful; reading it warns of each."""
         return self._core.warnings
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, TypeVar, cast, overload
 
@@ -84,6 +84,8 @@ class Simulation:
         clip: float | None = _UNSET,
         threads: int = 1,
     ) -> None:
+        if not isinstance(model, Model):
+            raise SettingError(f"model is {model!r}: a Model is wanted; `pullback.load(file)` reads one")
         of_scene = model._core.simulated
 
         def given(value: Any, default: Any) -> Any:
@@ -135,10 +137,7 @@ class Simulation:
 
     def replace(self, **settings: Any) -> Simulation:
         """The same with other settings: `sim.replace(memory=pullback.Binomial(10))`."""
-        unknown = settings.keys() - self._settings.keys()
-        if unknown:
-            names = ", ".join(sorted(self._settings))
-            raise SettingError(f"there is no setting {sorted(unknown)[0]!r}; there are: {names}")
+        _known(settings, self._settings)
         return Simulation(self.model, **{**self._settings, **settings})
 
     # --- values
@@ -367,6 +366,8 @@ class Simulation:
         """A rollout in which a policy gives each step its control."""
 
         def step(x: Any, u: Any, index: Any) -> Any:
+            if u is None:
+                raise SettingError("the policy returns None: a control is wanted; has it a `return`?")
             return self.step(x, u, theta, index=index)
 
         # A network of torch tells whose it is; of other functions the arguments do.
@@ -463,14 +464,32 @@ class Simulation:
 def load(path: str | PathLike[str], **settings: Any) -> Simulation:
     """A simulation of a scene (`.toml`) or of a robot alone (`.urdf`, or `.xml` of MuJoCo).
 
+    A robot alone is in an empty world, in which nothing touches: for ground and contact write a scene with `[[robots]]`,
+    `[ground]` and `[contact]`.
+
     Parameters
     ----------
     path : str or path
         The file.
     **settings
-        Those of `Simulation`, where they differ from what the scene says.
+        Those of `Simulation`, where they differ from what the scene says; and of a robot's file those of `Model.load`:
+        `base="free"`, `lenient=True`, `allow`, `packages`.
     """
-    return Simulation(Model.load(path), **settings)
+    _known(settings, (*_SETTINGS, *_READING))
+    reading = {name: value for name, value in settings.items() if name in _READING}
+    model = Model.load(path, **reading)
+    return Simulation(model, **{name: value for name, value in settings.items() if name not in _READING})
+
+
+_SETTINGS = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads")
+_READING = ("lenient", "allow", "packages", "base")
+
+
+def _known(settings: Iterable[str], names: Iterable[str]) -> None:
+    """`SettingError` unless there are all these settings."""
+    unknown = sorted(set(settings) - set(names))
+    if unknown:
+        raise SettingError(f"there is no setting {unknown[0]!r}; there are: {', '.join(sorted(names))}")
 
 
 def _or_none(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:

@@ -145,6 +145,8 @@ steps = 20
 [contact]
 model = "penalty"
 mu = 0.3
+kd = 40
+kf = 40
 [ground]
 [[bodies]]
 name = "box"

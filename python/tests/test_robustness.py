@@ -307,3 +307,45 @@ def test_interrupting_another_thread_is_left_to_python() -> None:
         time.sleep(5.0)
     thread.join()
     assert done.is_set()
+
+
+def test_cotangents_have_the_shape_of_what_they_are_of() -> None:
+    throw = pullback.load(SCENES / "throw.toml")
+    x = throw.model.state()
+    states, pullback_of = throw.rollout_vjp(x)
+    assert pullback_of(np.ones(states.shape))[0].shape == (states.shape[-1],)
+    for bar in (np.ones(states.shape[-1]), np.ones((len(states), 1)), 1.0, None):
+        with pytest.raises(pullback.ShapeError, match="the cotangent: shape .* is wanted"):
+            pullback_of(bar)  # type: ignore[arg-type]
+
+
+def test_a_policy_that_forgets_its_control_is_told() -> None:
+    throw = pullback.load(SCENES / "throw.toml")
+    with pytest.raises(pullback.SettingError, match="the policy returns None"):
+        throw.rollout(throw.model.state(), lambda x: None, steps=2)
+
+
+def test_files_are_no_models_and_settings_have_names() -> None:
+    with pytest.raises(pullback.SettingError, match="a Model is wanted; `pullback.load"):
+        pullback.Simulation("throw.toml")  # type: ignore[arg-type]
+    with pytest.raises(pullback.SettingError, match="there is no setting 'integratr'"):
+        pullback.load("throw.toml", integratr="rk4")
+
+
+def test_doubts_of_a_scene_are_warnings(tmp_path: Path) -> None:
+    file = tmp_path / "ball.toml"
+    ball = '[[bodies]]\nname = "ball"\nmass = 1\nshape = { sphere = 0.1 }\nposition = [0, 0, 1]\n'
+    wall = '[[shapes]]\nname = "floor"\nshape = { plane = true }\n'
+    file.write_text(f"[simulation]\ndt = 0.01\nsteps = 2\n{wall}{ball}")
+    with pytest.warns(UserWarning, match="no model of contact"):
+        sim = pullback.load(file)
+    assert len(sim.model.warnings) == 1
+
+
+def test_how_a_robots_file_is_read_can_be_said_to_load(tmp_path: Path) -> None:
+    file = tmp_path / "stick.urdf"
+    file.write_text(
+        '<robot name="stick"><link name="stick"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    assert len(pullback.load(file, base="free", dt=0.01).model.state_layout) == 13

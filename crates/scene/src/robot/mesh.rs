@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::files::Files;
 use super::{Inertial, Triangles, inertial};
 use crate::error::{Error, Invalid, Position};
+use crate::soft::SolidMesh;
 use crate::source::Unread;
 use crate::vector::{cross, dot, minus};
 use crate::words;
@@ -167,22 +168,25 @@ impl Triangles {
     }
 }
 
-/// The points and tetrahedra of a `.msh` file of Gmsh.
-pub(crate) fn tetrahedra(bytes: &[u8], file: &Path) -> Result<(Vec<[f64; 3]>, Vec<[u32; 4]>), Error> {
-    let shown = || file.display().to_string();
-    if ending(file)? != "msh" {
+/// All points, and the tetrahedra, of a `.msh` file of Gmsh.
+pub(crate) fn solid(bytes: &[u8], file: &Path) -> Result<SolidMesh, Error> {
+    let read = if ending(file)? == "msh" {
+        msh::solid(bytes)
+    } else {
         let fix = "use a `.msh` of Gmsh with tetrahedra, or fill the surface: `SolidMesh::filled`";
-        return Err(Unread::new("only `.msh` files have tetrahedra", fix).of(&shown()));
-    }
-    let (vertices, tetrahedra) = msh::tetrahedra(bytes).map_err(|unread| unread.of(&shown()))?;
-    if !vertices.iter().flatten().all(|x| x.is_finite()) {
-        return Err(not_finite().of(&shown()));
-    }
-    if tetrahedra.is_empty() {
-        let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `SolidMesh::filled`";
-        return Err(Unread::new("the file has no tetrahedra", fix).of(&shown()));
-    }
-    Ok((vertices, tetrahedra))
+        Err(Unread::new("only `.msh` files have tetrahedra", fix))
+    };
+    let sound = read.and_then(|solid| {
+        if !solid.points.iter().flatten().all(|x| x.is_finite()) {
+            return Err(not_finite());
+        }
+        if solid.elements.is_empty() {
+            let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `SolidMesh::filled`";
+            return Err(Unread::new("the file has no tetrahedra", fix));
+        }
+        Ok(solid)
+    });
+    sound.map_err(|unread| unread.of(&file.display().to_string()))
 }
 
 /// Which of the endings that are read a file has.

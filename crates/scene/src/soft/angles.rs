@@ -26,3 +26,27 @@ fn dihedral_angles(corners: [[f64; 3]; 4]) -> [f64; 6] {
         length(cross(a, b)).atan2(dot(a, b))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::soft::Cut;
+
+    #[test]
+    fn angles_of_known_solids() {
+        let close = |found: [f64; 2], wanted: [f64; 2]| {
+            assert!(
+                (0..2).all(|i| (found[i] - wanted[i].to_radians()).abs() < 1e-14),
+                "{found:?}, {wanted:?}"
+            );
+        };
+        let points = vec![[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]];
+        let regular = SolidMesh { points, elements: vec![[0, 1, 2, 3]] };
+        close(regular.dihedral_angles(), [(1.0f64 / 3.0).acos().to_degrees(); 2]);
+        let block = |cut| SolidMesh::block_cut([1.0; 3], [2, 2, 2], cut).expect("it is small");
+        close(block(Cut::Six).dihedral_angles(), [45.0, 90.0]);
+        // Between a side of the cube and that of the large one: tan = √2.
+        close(block(Cut::Five).dihedral_angles(), [2f64.sqrt().atan().to_degrees(), 90.0]);
+        assert_eq!(SolidMesh::default().dihedral_angles(), [f64::INFINITY, f64::NEG_INFINITY]);
+    }
+}

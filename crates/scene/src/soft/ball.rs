@@ -94,6 +94,9 @@ impl SolidMesh {
     /// A soft ball about the origin [m]: a point in its centre, and equally distant shells with the points of
     /// [`SheetMesh::icosphere`], the outermost on the sphere. Between shells each prism is cut into three.
     ///
+    /// Shells near the centre are as finely divided as the outermost, so that many layers leave needles there: of equally
+    /// large tetrahedra is what fills the surface, [`SolidMesh::filled`].
+    ///
     /// With n = 4^subdivisions it has layers · (10 n + 2) + 1 points, from the centre outwards, and
     /// 20 n (3 layers - 2) tetrahedra, those at the centre first.
     ///

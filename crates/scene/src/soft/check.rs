@@ -1,6 +1,6 @@
 //! Whether points and elements make a mesh.
 
-use super::facets::{self, Facet};
+use super::facets::{self, Facet, same};
 use super::joined::Parts;
 use super::mesh::{Mesh, SheetMesh, SolidMesh, area_normal, mirror, tetrahedron_volume};
 use crate::check::{MOST, Number, too_many};
@@ -43,8 +43,8 @@ impl SolidMesh {
             return Err(Invalid::new(format!("elements[{first}]"), what, fix));
         }
         let facets = facets::of_solid(self);
-        let word = SharedWord { side: "side", corners: "tetrahedra" };
-        shared(&facets, &word, |[a, b]| {
+        uncrowded(&facets, &FACES)?;
+        fitting(&facets, |[a, b]| {
             let what = format!(
                 "tetrahedra {a} and {b} are on the same side of the one that they share: they overlap"
             );
@@ -82,11 +82,15 @@ impl SheetMesh {
         if let [first, ..] = flat[..] {
             return Err(degenerate(first, &flat, self.elements.len(), "triangles", "area"));
         }
-        let word = SharedWord { side: "edge", corners: "triangles" };
-        shared(&facets::of_sheet(self), &word, |[a, b]| {
-            let what = format!("triangles {a} and {b} are wound against each other");
-            (what, "`fixed_winding()` turns triangles round until neighbours agree")
-        })
+        let facets = facets::of_sheet(self);
+        uncrowded(&facets, &EDGES)?;
+        wound_alike(&facets)
+    }
+
+    /// Less than [`check`](Self::check): triangles may be flat, and share edges as they like.
+    pub(super) fn check_winding(&self) -> Result<(), Invalid> {
+        self.check_numbers("triangles")?;
+        wound_alike(&facets::of_sheet(self))
     }
 
     /// The same mesh with neighbours wound alike: every connected part as its first triangle.
@@ -97,18 +101,15 @@ impl SheetMesh {
     pub fn fixed_winding(mut self) -> Result<Self, Invalid> {
         self.check_numbers("triangles")?;
         let facets = facets::of_sheet(&self);
+        uncrowded(&facets, &EDGES)?;
         let mut neighbours = vec![[None; 3]; self.elements.len()];
-        for same in facets.chunk_by(|a, b| a.corners == b.corners) {
-            match same {
-                [_] => {}
-                [a, b] => {
-                    for (here, there) in [(a, b), (b, a)] {
-                        let side = (here.number % 3) as usize;
-                        neighbours[here.element() as usize][side] =
-                            Some((there.element(), a.forward == b.forward));
-                    }
+        for same in same(&facets) {
+            if let [a, b] = same {
+                for (here, there) in [(a, b), (b, a)] {
+                    let side = (here.number % 3) as usize;
+                    neighbours[here.element() as usize][side] =
+                        Some((there.element(), a.forward == b.forward));
                 }
-                _ => return Err(crowded(same, &SharedWord { side: "edge", corners: "triangles" })),
             }
         }
         // Whether a triangle is turned round; unknown until it is reached.
@@ -191,50 +192,56 @@ impl<const CORNERS: usize> Mesh<CORNERS> {
     }
 }
 
-/// How messages call what elements share, and several elements.
-struct SharedWord {
-    side: &'static str,
-    corners: &'static str,
+fn wound_alike(edges: &[Facet<2>]) -> Result<(), Invalid> {
+    fitting(edges, |[a, b]| {
+        let what = format!("triangles {a} and {b} are wound against each other");
+        (what, "`fixed_winding()` turns triangles round until neighbours agree")
+    })
 }
 
-/// No more than two elements share a side, and their windings fit; what to say of a pair that does not.
-fn shared<const K: usize>(
+/// What messages call elements and their sides.
+struct SideWord {
+    side: &'static str,
+    elements: &'static str,
+}
+
+const FACES: SideWord = SideWord { side: "side", elements: "tetrahedra" };
+const EDGES: SideWord = SideWord { side: "edge", elements: "triangles" };
+
+/// No more than two elements share a side.
+fn uncrowded<const K: usize>(facets: &[Facet<K>], word: &SideWord) -> Result<(), Invalid> {
+    let &SideWord { side, elements } = word;
+    let mut crowded = same(facets).filter(|same| same.len() > 2);
+    let Some(first) = crowded.next() else {
+        return Ok(());
+    };
+    let all: Vec<u32> = first.iter().map(Facet::element).collect();
+    let what = format!("{} {elements} share the {side} {:?}: {}", all.len(), first[0].corners, numbers(&all));
+    let fix = format!("let at most two {elements} share one {side}");
+    Err(Invalid::new(format!("elements[{}]", all[2]), and_more(what, crowded.count(), side), fix))
+}
+
+/// Where two elements share a side, their windings fit; `misfit` is what to say of two that do not.
+fn fitting<const K: usize>(
     facets: &[Facet<K>],
-    word: &SharedWord,
     misfit: impl Fn([u32; 2]) -> (String, &'static str),
 ) -> Result<(), Invalid> {
-    let groups = || facets.chunk_by(|a, b| a.corners == b.corners);
-    if let Some(same) = groups().find(|same| same.len() > 2) {
-        return Err(crowded(same, word));
-    }
-    let wrong = groups().filter(|same| same.len() == 2 && same[0].forward == same[1].forward);
+    let wrong = same(facets).filter(|same| same.len() == 2 && same[0].forward == same[1].forward);
     let mut pairs: Vec<[u32; 2]> = wrong.map(|same| [same[0].element(), same[1].element()]).collect();
     pairs.sort_unstable();
     let Some(&pair) = pairs.first() else {
         return Ok(());
     };
-    let (mut what, fix) = misfit(pair);
-    if pairs.len() > 1 {
-        what = format!("{what}; so it is with {}", words::counted(pairs.len() - 1, "more pair"));
-    }
-    Err(Invalid::new(format!("elements[{}]", pair[1]), what, fix))
+    let (what, fix) = misfit(pair);
+    Err(Invalid::new(format!("elements[{}]", pair[1]), and_more(what, pairs.len() - 1, "pair"), fix))
 }
 
-/// More than two elements share a side.
-fn crowded<const K: usize>(same: &[Facet<K>], word: &SharedWord) -> Invalid {
-    let SharedWord { side, corners } = word;
-    let elements: Vec<u32> = same.iter().map(Facet::element).collect();
-    let what = format!(
-        "{} {corners} share the {side} {:?}: {}",
-        elements.len(),
-        same[0].corners,
-        numbers(&elements)
-    );
-    Invalid::new(
-        format!("elements[{}]", elements[2]),
-        what,
-        format!("let at most two {corners} share one {side}"),
-    )
+/// A fault of one, when as many more have it.
+fn and_more(what: String, count: usize, thing: &str) -> String {
+    match count {
+        0 => what,
+        _ => format!("{what}; so it is with {}", words::counted(count, &format!("more {thing}"))),
+    }
 }
 
 fn degenerate(first: u32, flat: &[u32], count: usize, plural: &str, measure: &str) -> Invalid {

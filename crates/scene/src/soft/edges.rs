@@ -27,7 +27,7 @@ impl<const CORNERS: usize> Mesh<CORNERS> {
             }
         }
         let sorted = facets::together(pairs, self.points.len());
-        sorted.chunk_by(|a, b| a.corners == b.corners).map(|same| same[0].corners).collect()
+        facets::same(&sorted).map(|same| same[0].corners).collect()
     }
 }
 
@@ -35,7 +35,7 @@ impl SheetMesh {
     /// The edges between exactly two triangles, in the order of [`SheetMesh::edges`].
     pub fn hinges(&self) -> Vec<Hinge> {
         let sides = facets::of_sheet(self);
-        let pairs = sides.chunk_by(|a, b| a.corners == b.corners).filter_map(|same| match same {
+        let pairs = facets::same(&sides).filter_map(|same| match same {
             [first, second] => Some([first, second]),
             _ => None,
         });
@@ -55,7 +55,7 @@ impl SheetMesh {
     /// [`SheetMesh::edges`]; none of a closed surface.
     pub fn border(&self) -> Vec<[u32; 2]> {
         let sides = facets::of_sheet(self);
-        let single = sides.chunk_by(|a, b| a.corners == b.corners).filter(|same| same.len() == 1);
+        let single = facets::same(&sides).filter(|same| same.len() == 1);
         single
             .map(|same| {
                 let [a, b] = same[0].corners;

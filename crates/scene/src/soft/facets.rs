@@ -75,3 +75,8 @@ pub(super) fn together<const K: usize>(facets: Vec<Facet<K>>, points: usize) -> 
     }
     sorted
 }
+
+/// The elements' sides that are one and the same, after they were sorted [`together`].
+pub(super) fn same<const K: usize>(facets: &[Facet<K>]) -> impl Iterator<Item = &[Facet<K>]> {
+    facets.chunk_by(|a, b| a.corners == b.corners)
+}

@@ -67,10 +67,11 @@ impl SolidMesh {
     ///
     /// # Errors
     ///
-    /// When the surface is no sheet ([`SheetMesh::check`]) or inside out, the cell is not above zero, or too large to have a
+    /// When the surface has numbers that are no points, places that are not finite, or neighbours that are wound against each
+    /// other, or is inside out; when the cell is not above zero, or too large to have a
     /// tetrahedron inside, or so small that there are more than 10,000,000 nodes or tetrahedra.
     pub fn filled(surface: &SheetMesh, cell: f64) -> Result<Self, Invalid> {
-        surface.check()?;
+        surface.check_winding()?;
         Number::positive("side of a cell", "m").check("cell", cell)?;
         let volume = surface.enclosed_volume();
         if volume <= 0.0 {

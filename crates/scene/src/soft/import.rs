@@ -43,7 +43,6 @@ impl SolidMesh {
     ///
     /// When it is of another kind, is damaged, has no tetrahedra or too many, or has numbers that are not finite.
     pub fn parse(bytes: &[u8], file: impl AsRef<Path>) -> Result<Self, Error> {
-        let (points, elements) = mesh::tetrahedra(bytes, file.as_ref())?;
-        Ok(Self { points, elements }.tidied())
+        mesh::solid(bytes, file.as_ref()).map(Self::tidied)
     }
 }

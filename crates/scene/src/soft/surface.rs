@@ -40,7 +40,7 @@ impl SolidMesh {
     pub(crate) fn outer_sides(&self) -> (Vec<[u32; 3]>, Vec<u32>) {
         let facets = facets::of_solid(self);
         let mut outer = vec![false; facets.len()];
-        for same in facets.chunk_by(|a, b| a.corners == b.corners) {
+        for same in facets::same(&facets) {
             outer[same[0].number as usize] = same.len() == 1;
         }
         let all = (0u32..)

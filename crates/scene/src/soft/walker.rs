@@ -14,7 +14,7 @@ const LEG_HIGH: usize = 4;
 
 /// Whether a cell is of the body or a leg.
 fn solid(i: usize, k: usize) -> bool {
-    k >= LEG_HIGH || i < LEG_WIDE || i >= WIDE - LEG_WIDE
+    k >= LEG_HIGH || !(LEG_WIDE..WIDE - LEG_WIDE).contains(&i)
 }
 
 impl SheetMesh {

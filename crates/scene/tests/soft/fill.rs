@@ -138,6 +138,22 @@ fn surfaces_inside_each_other_leave_a_hollow() {
 }
 
 #[test]
+fn surfaces_that_are_no_sheets_have_an_inside_too() {
+    // Two cubes with one edge in common, which four triangles share, and a triangle without area.
+    let cube = SolidMesh::block([1.0; 3], [1, 1, 1]).expect("it is small").surface().mesh;
+    let mut both =
+        cube.joined(&cube.moved([1.0, 1.0, 0.0])).expect("it is small").welded(1e-9).expect("a distance");
+    assert_eq!(both.points.len(), 14);
+    assert!(both.check().expect_err("an edge is crowded").what.starts_with("4 triangles share the edge"));
+    both.points.push([0.5, 0.5, 3.0]);
+    both.elements.push([0, 14, 14]);
+    let filled = SolidMesh::filled(&both, 0.25).expect("it fits");
+    filled.check().expect("it is good");
+    good_angles(&filled);
+    close(filled.volume(), 2.0, 0.02);
+}
+
+#[test]
 fn what_is_refused() {
     let sphere = SheetMesh::icosphere(1.0, 2).expect("it is small");
     let error =
@@ -162,5 +178,8 @@ fn what_is_refused() {
     let mut bad = sphere.clone();
     bad.elements[3][1] = 9999;
     assert!(error(&bad, 0.1).starts_with("elements[3][1]: there is no point 9999"));
+    let mut against = sphere.clone();
+    against.elements[3].swap(0, 1);
+    assert!(error(&against, 0.1).contains("are wound against each other"));
     assert!(error(&SheetMesh::default(), 0.1).starts_with("elements: there are no triangles"));
 }

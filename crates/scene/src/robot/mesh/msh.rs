@@ -26,12 +26,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
 }
 
 /// All nodes, and the tetrahedra between them.
-pub(super) fn tetrahedra(bytes: &[u8]) -> Result<(Vec<[f64; 3]>, Vec<[u32; 4]>), Unread> {
+pub(super) fn solid(bytes: &[u8]) -> Result<SolidMesh, Unread> {
     if !is_gmsh(bytes) {
         return Err(Unread::new("this is no MSH file of Gmsh, and only those have tetrahedra", AS_TEXT));
     }
     let Gmsh { mesh, tetrahedra, .. } = gmsh(bytes)?;
-    Ok((mesh.vertices, tetrahedra))
+    Ok(SolidMesh { points: mesh.vertices, elements: tetrahedra })
 }
 
 /// MuJoCo's files start with their number of vertices, which may read as `$` too.

@@ -129,9 +129,9 @@ impl SolidMesh {
     }
 }
 
-/// The prism between a triangle in one shell and the next, cut into three. On each of its sides the diagonal starts in the
-/// inner shell at the lesser point, so that neighbours agree.
-fn prism(face: [u32; 3], inner: u32, outer: u32) -> [[u32; 4]; 3] {
+/// The prism between a triangle in one shell, or layer, and the next, cut into three; seen from the next it goes
+/// anticlockwise. On each of its sides the diagonal starts in the inner shell at the lesser point, so that neighbours agree.
+pub(super) fn prism(face: [u32; 3], inner: u32, outer: u32) -> [[u32; 4]; 3] {
     // Turned so that the least comes first: the winding stays.
     let least = (0..3).fold(0, |least, at| if face[at] < face[least] { at } else { least });
     let [a, b, c] = std::array::from_fn(|i| face[(least + i) % 3]);

@@ -23,7 +23,7 @@ const SIX: [[usize; 4]; 6] =
 const FIVE: [[usize; 4]; 5] = [[0, 5, 3, 6], [1, 3, 0, 5], [2, 0, 3, 6], [4, 6, 5, 0], [7, 5, 6, 3]];
 
 /// The tetrahedra of a cell with these corners, cut into six.
-pub(super) fn six(corners: [u32; 8]) -> [[u32; 4]; 6] {
+fn six(corners: [u32; 8]) -> [[u32; 4]; 6] {
     SIX.map(|tetrahedron| tetrahedron.map(|at| corners[at]))
 }
 

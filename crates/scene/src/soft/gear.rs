@@ -2,10 +2,12 @@
 
 use std::f64::consts::TAU;
 
-use super::block::six;
+use super::ball::prism;
 use super::mesh::SolidMesh;
+use super::sheet::halves;
 use super::size;
 use crate::error::Invalid;
+use crate::vector::{length, minus};
 
 /// Points of the outline for each tooth: both ends of its foot, and both of its tip.
 const OUTLINE: usize = 4;
@@ -33,18 +35,27 @@ pub struct Gear {
 
 impl Default for Gear {
     fn default() -> Self {
-        Self { teeth: 12, bore: 0.3, root: 0.8, tip: 1.0, thickness: 0.3, rings: 4, layers: 1 }
+        Self { teeth: 12, bore: 0.4, root: 0.8, tip: 1.0, thickness: 0.2, rings: 4, layers: 1 }
     }
 }
 
 impl Gear {
-    /// The corners of the outline as radius [m] and angle [rad] from z towards x, starting at the first tooth. A foot takes
-    /// 3/5 of the way from tooth to tooth, and a tip 3/10.
+    /// The corners of the outline as radius [m] and angle [rad] from z towards x, in the order of the teeth. A foot takes 3/5
+    /// of the way from tooth to tooth, and a tip 1/4.
     pub fn outline(&self) -> Vec<[f64; 2]> {
-        let &Gear { root, tip, teeth, .. } = self;
-        let corners = [(root, -0.3), (tip, -0.15), (tip, 0.15), (root, 0.3)];
-        let at = |tooth: usize, part: f64| TAU * (tooth as f64 + part) / teeth as f64;
-        (0..teeth).flat_map(|tooth| corners.map(|(radius, part)| [radius, at(tooth, part)])).collect()
+        let &Gear { root, tip, .. } = self;
+        self.around([(root, -0.3), (tip, -0.125), (tip, 0.125), (root, 0.3)])
+    }
+
+    /// The points of the bore that belong to those of the outline, evenly round it.
+    fn inner(&self) -> Vec<[f64; 2]> {
+        self.around([-0.375, -0.125, 0.125, 0.375].map(|part| (self.bore, part)))
+    }
+
+    /// The same for every tooth: radius [m], and the angle from its middle in parts of the way to the next.
+    fn around(&self, corners: [(f64, f64); OUTLINE]) -> Vec<[f64; 2]> {
+        let at = |tooth: usize, part: f64| TAU * (tooth as f64 + part) / self.teeth as f64;
+        (0..self.teeth).flat_map(|tooth| corners.map(|(radius, part)| [radius, at(tooth, part)])).collect()
     }
 
     fn check(&self) -> Result<(), Invalid> {
@@ -70,7 +81,8 @@ impl SolidMesh {
     /// A [`Gear`] about the origin.
     ///
     /// It has 4 teeth (rings + 1) (layers + 1) points and 24 teeth rings layers tetrahedra: each cell, between two corners
-    /// of the outline, two rings and two layers, is cut into six. Points are in order of layer, ring and corner, the last
+    /// of the outline, two rings and two layers, is cut into two prisms
+    /// along its shorter diagonal, and each of them into three. Points are in order of layer, ring and corner, the last
     /// fastest, and so are the cells.
     ///
     /// # Errors
@@ -79,32 +91,38 @@ impl SolidMesh {
     /// than 10,000,000 points or tetrahedra.
     pub fn gear(gear: &Gear) -> Result<Self, Invalid> {
         gear.check()?;
-        let &Gear { teeth, bore, thickness, rings, layers, .. } = gear;
+        let &Gear { teeth, thickness, rings, layers, .. } = gear;
         let count = size::product("teeth", "tetrahedra", &[6, OUTLINE, teeth, rings, layers])?;
         let factors = [OUTLINE, teeth, rings.saturating_add(1), layers.saturating_add(1)];
         let mut points = Vec::with_capacity(size::product("teeth", "points", &factors)?);
-        let outline = gear.outline();
+        let (inner, outline) = (gear.inner(), gear.outline());
         for layer in 0..=layers {
             let y = thickness * (layer as f64 / layers as f64 - 0.5);
             for ring in 0..=rings {
                 let part = ring as f64 / rings as f64;
-                points.extend(outline.iter().map(|&[radius, angle]| {
-                    let radius = bore * (1.0 - part) + radius * part;
+                points.extend(inner.iter().zip(&outline).map(|(inner, outer)| {
+                    let [radius, angle] = [0, 1].map(|i| inner[i] * (1.0 - part) + outer[i] * part);
                     [radius * angle.sin(), y, radius * angle.cos()]
                 }));
             }
         }
-        let around = outline.len();
+        let (around, plane) = (outline.len(), outline.len() * (rings + 1));
+        let apart = |a: u32, b: u32| length(minus(points[a as usize], points[b as usize]));
         let mut elements = Vec::with_capacity(count);
         for layer in 0..layers {
+            let [here, next] = [layer, layer + 1].map(|layer| (layer * plane) as u32);
             for ring in 0..rings {
                 for corner in 0..around {
-                    // Outwards, from z towards x, and along y: right-handed.
-                    elements.extend(six(std::array::from_fn(|bits| {
-                        let (ring, layer) = (ring + (bits & 1), layer + (bits >> 2));
-                        let corner = (corner + (bits >> 1 & 1)) % around;
-                        (corner + around * (ring + (rings + 1) * layer)) as u32
-                    })));
+                    let at = |ring: usize, corner: usize| (corner % around + around * ring) as u32;
+                    // Outwards, then from z towards x: anticlockwise when seen along -y, which is from the next layer.
+                    let cell @ [a, b, c, d] = [
+                        at(ring, corner),
+                        at(ring + 1, corner),
+                        at(ring + 1, corner + 1),
+                        at(ring, corner + 1),
+                    ];
+                    let other = apart(b, d) < apart(a, c);
+                    elements.extend(halves(cell, other).into_iter().flat_map(|face| prism(face, here, next)));
                 }
             }
         }

@@ -56,7 +56,7 @@ fn sizes() {
     );
     says(
         SolidMesh::gear(&Gear { root: 1.0, ..gear }),
-        "root: the radii 0.3, 1 and 1 of bore, root and tip do not grow\n  \
+        "root: the radii 0.4, 1 and 1 of bore, root and tip do not grow\n  \
          fix: give a bore below the root, and a root below the tip",
     );
 }

@@ -82,6 +82,14 @@ fn joined_halves_are_welded() {
         half.joined(&half.moved([1.0, 0.0, 0.0])).expect("it is small").welded(0.0).expect("a distance");
     assert!(exact.points.len() <= 2 * 64);
     assert_eq!(half.joined(&half).expect("it is small").welded(0.0).expect("a distance").points, half.points);
+    // Near to two that are apart from each other: the first has it, and stays where it is.
+    let row = SheetMesh {
+        points: vec![[0.0; 3], [1.5, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, 5.0, 0.0]],
+        elements: vec![[2, 1, 3], [0, 2, 3]],
+    };
+    let welded = row.welded(1.0).expect("it is a distance");
+    assert_eq!(welded.points, [row.points[0], row.points[1], row.points[3]]);
+    assert_eq!(welded.elements, [[0, 1, 2]]);
     // All in one point: nothing is left.
     let none = half.welded(10.0).expect("it is a distance");
     assert_eq!((none.points.len(), none.elements.len()), (1, 0));

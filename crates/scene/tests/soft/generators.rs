@@ -127,6 +127,9 @@ fn the_gear_of_the_paper() {
     let gear = SolidMesh::gear(&Gear::default()).expect("it is good");
     assert_eq!((gear.elements.len(), gear.points.len()), (1_152, 480));
     good_solid(&gear, 0);
+    let [least, most] = gear.dihedral_angles().map(f64::to_degrees);
+    // No worse than what fills a surface.
+    assert!(least > 10.6 && most < 164.8, "{least}° to {most}°");
 }
 
 #[test]
@@ -141,14 +144,12 @@ fn gears_have_the_volume_of_their_outline() {
         assert_eq!(mesh.points.len(), 4 * teeth * (rings + 1) * (layers + 1));
         assert_eq!(mesh.elements.len(), 24 * teeth * rings * layers);
         good_solid(&mesh, 0);
-        // Triangles of the axis with each edge, ½ r s sin(angle): two flanks, a tip and a root for each tooth, and below them
-        // the same angles of the bore.
+        // Triangles of the axis with each edge, ½ r s sin(angle): two flanks, a tip and a root for each tooth, less four equal
+        // ones of the bore.
         let pitch = TAU / teeth as f64;
-        let [flank, top, bottom] = [0.15, 0.3, 0.4].map(|part: f64| (part * pitch).sin());
-        let area = 0.5
-            * teeth as f64
-            * (2.0 * root * tip * flank + tip * tip * top + root * root * bottom
-                - bore * bore * (2.0 * flank + top + bottom));
+        let [flank, top, bottom, quarter] = [0.175, 0.25, 0.4, 0.25].map(|part: f64| (part * pitch).sin());
+        let outer = 2.0 * root * tip * flank + tip * tip * top + root * root * bottom;
+        let area = 0.5 * teeth as f64 * (outer - 4.0 * bore * bore * quarter);
         close(mesh.volume(), area * thickness, 1e-12);
         let bounds = mesh.bounds().expect("it has points");
         close(bounds.max[1] - bounds.min[1], thickness, 1e-15);

@@ -15,7 +15,7 @@
 //!
 //! let ball = SolidMesh::filled(&SheetMesh::icosphere(0.5, 3)?, 0.1)?;
 //! assert!(ball.check().is_ok());
-//! assert!(ball.dihedral_angles()[0].to_degrees() > 10.6);
+//! assert!(ball.dihedral_angles()[0].to_degrees() > 10.7);
 //!
 //! let sheet = SheetMesh::sheet([1.0, 1.0], [8, 8], Diagonals::Alternating)?;
 //! assert_eq!(sheet.hinges().len(), sheet.edges().len() - 4 * 8);

@@ -85,7 +85,7 @@ fn joined_halves_are_welded() {
     // Near to two that are apart from each other: the first has it, and stays where it is.
     let row = SheetMesh {
         points: vec![[0.0; 3], [1.5, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, 5.0, 0.0]],
-        elements: vec![[2, 1, 3], [0, 2, 3]],
+        elements: vec![[2, 1, 3], [3, 2, 0]],
     };
     let welded = row.welded(1.0).expect("it is a distance");
     assert_eq!(welded.points, [row.points[0], row.points[1], row.points[3]]);

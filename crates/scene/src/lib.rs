@@ -91,8 +91,10 @@ mod read;
 pub mod robot;
 mod scene;
 mod simulation;
+pub mod soft;
 mod source;
 mod springs;
+mod vector;
 pub mod words;
 
 pub use contact::{

@@ -14,7 +14,7 @@ mod heights;
 mod inertial;
 mod load;
 mod loose;
-mod mesh;
+pub(crate) mod mesh;
 mod mjcf;
 pub mod orientation;
 mod placement;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use super::files::Files;
 use super::{Inertial, Triangles, inertial};
 use crate::error::{Error, Invalid, Position};
+use crate::soft::SolidMesh;
 use crate::source::Unread;
+use crate::vector::{cross, dot, minus};
 use crate::words;
 
 /// Most corners, and most triangles, of a mesh.
@@ -122,7 +124,7 @@ impl Triangles {
             return Err(Unread::new(what, "the file is damaged: write it again"));
         }
         if !self.vertices.iter().flatten().all(|x| x.is_finite()) {
-            return Err(Unread::new("a corner is not finite", "the file is damaged: write it again"));
+            return Err(not_finite());
         }
         self.faces.retain(|&[a, b, c]| a != b && b != c && c != a);
         if self.faces.is_empty() {
@@ -164,6 +166,27 @@ impl Triangles {
         self.vertices.push(corner);
         Ok(self.vertices.len() as u32 - 1)
     }
+}
+
+/// All points, and the tetrahedra, of a `.msh` file of Gmsh.
+pub(crate) fn solid(bytes: &[u8], file: &Path) -> Result<SolidMesh, Error> {
+    let read = if ending(file)? == "msh" {
+        msh::solid(bytes)
+    } else {
+        let fix = "use a `.msh` of Gmsh with tetrahedra, or fill the surface: `SolidMesh::filled`";
+        Err(Unread::new("only `.msh` files have tetrahedra", fix))
+    };
+    let sound = read.and_then(|solid| {
+        if !solid.points.iter().flatten().all(|x| x.is_finite()) {
+            return Err(not_finite());
+        }
+        if solid.elements.is_empty() {
+            let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `SolidMesh::filled`";
+            return Err(Unread::new("the file has no tetrahedra", fix));
+        }
+        Ok(solid)
+    });
+    sound.map_err(|unread| unread.of(&file.display().to_string()))
 }
 
 /// Which of the endings that are read a file has.
@@ -210,18 +233,10 @@ fn wrong(line: usize, what: impl Into<String>, fix: &str) -> Unread {
     Unread { position: Some(Position { line, column: 1 }), what: what.into(), fix: fix.into() }
 }
 
+fn not_finite() -> Unread {
+    Unread::new("a corner is not finite", "the file is damaged: write it again")
+}
+
 fn too_many(line: usize) -> Unread {
     wrong(line, format!("the mesh has more than {MOST} corners or triangles"), "use a coarser mesh")
-}
-
-fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

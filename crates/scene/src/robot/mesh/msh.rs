@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::tokens::Tokens;
-use super::{MOST, Triangles, cross, dot, minus, too_many, wrong};
+use super::{MOST, Triangles, too_many, wrong};
+use crate::soft::SolidMesh;
 use crate::source::Unread;
 use crate::words;
 
@@ -12,9 +13,30 @@ const AS_TEXT: &str =
     "write it as text, version 2.2 or 4.1: `gmsh -save -format msh41 -bin 0`, or as OBJ or STL";
 
 pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
-    // MuJoCo's files start with their number of vertices, which may read as `$` too.
-    let text = matches!(bytes.trim_ascii_start(), [b'$', b'A'..=b'Z', b'a'..=b'z', ..]);
-    if text { gmsh(bytes) } else { mujoco(bytes) }
+    if !is_gmsh(bytes) {
+        return mujoco(bytes);
+    }
+    let Gmsh { mesh, tetrahedra, .. } = gmsh(bytes)?;
+    if tetrahedra.is_empty() {
+        return Ok(mesh);
+    }
+    let solid = SolidMesh { points: mesh.vertices, elements: tetrahedra }.fixed_winding();
+    let (faces, _) = solid.outer_sides();
+    Ok(Triangles { vertices: solid.points, faces })
+}
+
+/// All nodes, and the tetrahedra between them.
+pub(super) fn solid(bytes: &[u8]) -> Result<SolidMesh, Unread> {
+    if !is_gmsh(bytes) {
+        return Err(Unread::new("this is no MSH file of Gmsh, and only those have tetrahedra", AS_TEXT));
+    }
+    let Gmsh { mesh, tetrahedra, .. } = gmsh(bytes)?;
+    Ok(SolidMesh { points: mesh.vertices, elements: tetrahedra })
+}
+
+/// MuJoCo's files start with their number of vertices, which may read as `$` too.
+fn is_gmsh(bytes: &[u8]) -> bool {
+    matches!(bytes.trim_ascii_start(), [b'$', b'A'..=b'Z', b'a'..=b'z', ..])
 }
 
 /// int32 nvertex, nnormal, ntexcoord, nface;  float 3 nvertex, 3 nnormal, 2 ntexcoord;  int32 3 nface.
@@ -52,7 +74,7 @@ struct Gmsh {
     tetrahedra: Vec<[u32; 4]>,
 }
 
-fn gmsh(bytes: &[u8]) -> Result<Triangles, Unread> {
+fn gmsh(bytes: &[u8]) -> Result<Gmsh, Unread> {
     let mut tokens = Tokens::new(bytes);
     let mut gmsh = Gmsh::default();
     let mut version = None;
@@ -71,7 +93,7 @@ fn gmsh(bytes: &[u8]) -> Result<Triangles, Unread> {
             (_, Some(_)) => {}
         }
     }
-    if gmsh.tetrahedra.is_empty() { Ok(gmsh.mesh) } else { Ok(gmsh.boundary()) }
+    Ok(gmsh)
 }
 
 /// The version: 2 or 4.
@@ -186,30 +208,6 @@ impl Gmsh {
             }
         }
         Ok(())
-    }
-
-    /// The faces that one tetrahedron has, and no other; seen from outside they go anticlockwise.
-    fn boundary(self) -> Triangles {
-        let Triangles { vertices, .. } = self.mesh;
-        let place = |at: u32| vertices[at as usize];
-        let mut open: HashMap<[u32; 3], Option<[u32; 3]>> = HashMap::new();
-        let mut order = Vec::new();
-        for [a, mut b, mut c, d] in self.tetrahedra {
-            let from_a = |at: u32| minus(place(at), place(a));
-            if dot(from_a(b), cross(from_a(c), from_a(d))) < 0.0 {
-                (b, c) = (c, b);
-            }
-            for face in [[a, c, b], [a, b, d], [a, d, c], [b, c, d]] {
-                let mut key = face;
-                key.sort_unstable();
-                open.entry(key).and_modify(|seen| *seen = None).or_insert_with(|| {
-                    order.push(key);
-                    Some(face)
-                });
-            }
-        }
-        let faces = order.iter().filter_map(|key| open.get(key).copied().flatten()).collect();
-        Triangles { vertices, faces }
     }
 }
 

@@ -114,8 +114,11 @@ macro_rules! scaled_from_left {
 pub(crate) use {product, scaled_from_left};
 
 /// The products of types, for C++, where they are overloads of `*`.
+/// A function, and its pullback.
+type Pulled = (&'static str, fn() -> &'static Definition);
+
 /// Functions of one number, as CUDA's duals have them: what `chain!` of scalar/dual.rs lists.
-pub(crate) const PULLBACKS: &[(&str, fn() -> &'static Definition)] = &[
+pub(crate) const PULLBACKS: &[Pulled] = &[
     ("sqrt", <sqrt_pullback as Kernel>::definition),
     ("abs", <abs_pullback as Kernel>::definition),
     ("sin", <sin_pullback as Kernel>::definition),
@@ -129,7 +132,7 @@ pub(crate) const PULLBACKS: &[(&str, fn() -> &'static Definition)] = &[
 ];
 
 /// Those of two.
-pub(crate) const PULLBACKS_OF_TWO: &[(&str, fn() -> &'static Definition)] =
+pub(crate) const PULLBACKS_OF_TWO: &[Pulled] =
     &[("atan2", <atan2_pullback as Kernel>::definition), ("powf", <powf_pullback as Kernel>::definition)];
 
 pub(crate) const PRODUCTS: &[fn(&mut Source)] = &[

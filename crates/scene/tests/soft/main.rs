@@ -6,5 +6,4 @@ mod copies;
 mod fill;
 mod generators;
 mod import;
-mod speed;
 mod surface;

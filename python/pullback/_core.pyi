@@ -10,8 +10,10 @@ __all__ = [
     "Problem",
     "Run",
     "Simulation",
+    "Watch",
     "command",
     "forked",
+    "page",
     "panic_next",
     "xla_handler",
     "xla_number",
@@ -25,9 +27,12 @@ _Described: TypeAlias = tuple[str, int, int, str, str, float, float, bool]
 
 def command(arguments: list[str]) -> int: ...
 def forked() -> None: ...
+def page(
+    model: Model, simulation: Simulation, moments: int, states: int, controls: int, params: int
+) -> str: ...
 def panic_next() -> None: ...
 def xla_handler() -> object: ...
-def xla_number(simulation: Simulation) -> int: ...
+def xla_number(simulation: Simulation | Watch) -> int: ...
 
 @final
 class Layout:
@@ -70,6 +75,8 @@ class Model:
     @property
     def robots(self) -> list[str]: ...
     @property
+    def parts(self) -> list[str]: ...
+    @property
     def positions(self) -> int: ...
     @property
     def state_layout(self) -> Layout: ...
@@ -95,6 +102,7 @@ class Simulation:
         truncate: int | None,
         clip: float | None,
         threads: int,
+        steps: int,
     ) -> Simulation: ...
     def step(
         self, single: bool, worlds: int, shared: int, index: tuple[int, int], at: _Three, next: int
@@ -149,6 +157,39 @@ class Simulation:
         states_dot: int,
     ) -> None: ...
     def linearise(self, index: int, at: _Three, found: _Three) -> None: ...
+
+@final
+class Watch:
+    @staticmethod
+    def part(model: Model, simulation: Simulation, name: str) -> Watch: ...
+    @staticmethod
+    def contacts(model: Model, simulation: Simulation, of: str | None, by: str | None) -> Watch: ...
+    def __len__(self) -> int: ...
+    def step(
+        self, single: bool, worlds: int, shared: int, index: tuple[int, int], at: _Three, seen: int
+    ) -> None: ...
+    def step_pullback(
+        self,
+        single: bool,
+        worlds: int,
+        shared: int,
+        index: tuple[int, int],
+        at: _Three,
+        seen: int,
+        seen_bar: int,
+        bars: _Three,
+    ) -> None: ...
+    def step_pushforward(
+        self,
+        single: bool,
+        worlds: int,
+        shared: int,
+        index: tuple[int, int],
+        at: _Three,
+        dots: _Three,
+        seen: int,
+        seen_dot: int,
+    ) -> None: ...
 
 _Method: TypeAlias = tuple[str, dict[str, float], dict[str, int]]
 _Variable: TypeAlias = tuple[str, float | None, float | None, bool, float | None, list[float] | None]

@@ -43,8 +43,8 @@ class Operation:
     theta: Shape
     out: Shape
 
-    def __init__(self, core: _core.Simulation) -> None:
-        self.core = core
+    def __init__(self, core: _core.Simulation | _core.Watch) -> None:
+        self.core: Any = core
         self._plans: dict[tuple[Shape, Shape, Shape], Plan] = {}
 
     def plan(self, x: Shape, u: Shape, theta: Shape) -> Plan:
@@ -99,7 +99,9 @@ class Step(Operation):
     #: The step with another index, which JAX has as an argument, is the same operation.
     home: Step
 
-    def __init__(self, core: _core.Simulation, sizes: Three, index: Any, home: Step | None = None) -> None:
+    def __init__(
+        self, core: _core.Simulation | _core.Watch, sizes: Three, index: Any, home: Step | None = None
+    ) -> None:
         super().__init__(core)
         self.index, self.home = index, home or self
         self._clock = (address(index), index.size) if isinstance(index, np.ndarray) else (0, 0)
@@ -126,6 +128,16 @@ class Step(Operation):
     def pushforward(self, single: bool, plan: Plan, at: Three, dots: Three, out: int, out_dot: int) -> None:
         """Writes x_next and its tangent."""
         self.core.step_pushforward(single, plan.worlds, plan.shared, self._clock, at, dots, out, out_dot)
+
+
+class Look(Step):
+    """What is seen of the world before a step, as a map of x, u and theta like the step itself."""
+
+    core: Any
+
+    def __init__(self, core: _core.Watch, sizes: Three, index: Any, home: Look | None = None) -> None:
+        super().__init__(core, sizes, index, home)
+        self.out = (len(core),)
 
 
 class Rollout(Operation):

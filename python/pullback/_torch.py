@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.utils.checkpoint import checkpoint
 
 from ._operation import Operation, Plan, Three
-from .errors import DeviceError, DtypeError, Error, SettingError
-from .settings import Binomial, EveryStep, Memory
-
-Dims: TypeAlias = tuple[int | None, ...]
+from ._torch_batch import Dims, front, lift, ranks
+from .errors import DeviceError, DtypeError, Error
 
 DOUBLE, SINGLE = torch.float64, torch.float32
 
@@ -35,7 +32,7 @@ def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Contiguous tensors of one type in the memory of the CPU; what is no tensor becomes one."""
     if not (type(x) is type(u) is type(theta) is Tensor):
         dtype = next(a.dtype for a in (x, u, theta) if isinstance(a, Tensor))
-        x, u, theta = (a if isinstance(a, Tensor) else _copied(a, dtype) for a in (x, u, theta))
+        x, u, theta = (a if isinstance(a, Tensor) else copied(a, dtype) for a in (x, u, theta))
     dtype = x.dtype
     if not (x.is_cpu and u.is_cpu and theta.is_cpu):
         where = ", ".join(
@@ -50,7 +47,7 @@ def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
     return x.contiguous(), u.contiguous(), theta.contiguous()
 
 
-def _copied(a: Any, dtype: torch.dtype) -> Tensor:
+def copied(a: Any, dtype: torch.dtype) -> Tensor:
     """A tensor of its own: the way back needs the numbers as they are now, whatever is written to them later.
 
     An array of NumPy keeps its type, which is to be that of the tensors; lists, states, params and defaults have that of these.
@@ -58,12 +55,6 @@ def _copied(a: Any, dtype: torch.dtype) -> Tensor:
     return (
         torch.tensor(a) if isinstance(a, np.ndarray) else torch.tensor(getattr(a, "values", a), dtype=dtype)
     )
-
-
-def like(x: Any, other: Any) -> Tensor:
-    """A state as a tensor, of the type of another one if there is one."""
-    dtype = other.dtype if isinstance(other, Tensor) else DOUBLE
-    return x if isinstance(x, Tensor) else _copied(x, dtype)
 
 
 def _aligned(a: Tensor) -> Tensor:
@@ -123,7 +114,7 @@ class Forward(Function):
         info: Any, dims: Dims, x: Tensor, u: Tensor, theta: Tensor, operation: Operation
     ) -> tuple[Tensor, int]:
         """One more batch in front."""
-        lifted = _lift(info.batch_size, operation, dims[:3], (x, u, theta), all_of_them=False)
+        lifted = lift(info.batch_size, operation, dims[:3], (x, u, theta), all_of_them=False)
         return Forward.apply(*lifted, operation), 0
 
 
@@ -222,17 +213,17 @@ class Pullback(Function):
         """One more batch in front; what worlds of it share gets a cotangent for each of them."""
         size = info.batch_size
         arguments = (x, u, theta)
-        ranks = _ranks(operation, dims[:3], arguments)
-        lifted = _lift(size, operation, dims[:3], arguments, all_of_them=True)
+        inside = ranks(operation, dims[:3], arguments)
+        lifted = lift(size, operation, dims[:3], arguments, all_of_them=True)
         plan = _plan(operation, *lifted)
         out, out_bar = (
-            _front(size, dim, a).expand(plan.out).contiguous()
+            front(size, dim, a).expand(plan.out).contiguous()
             for dim, a in zip(dims[3:5], (out, out_bar), strict=True)
         )
         found = iter(Pullback.apply(*lifted, out, out_bar, operation, wanted))
-        inner = max(ranks)
+        inner = max(inside)
         bars = []
-        for want, rank in zip(wanted, ranks, strict=True):
+        for want, rank in zip(wanted, inside, strict=True):
             if want:
                 bar = next(found)
                 # What the worlds inside share was given to each of them.
@@ -288,87 +279,8 @@ class Pushforward(Function):
     def vmap(info: Any, dims: Dims, *inputs: Any) -> tuple[Tensor, int]:
         """One more batch in front, for arguments and tangents alike."""
         operation: Operation = inputs[6]
-        at = _lift(info.batch_size, operation, dims[:3], inputs[:3], all_of_them=True)
-        dots = _lift(info.batch_size, operation, dims[3:6], inputs[3:6], all_of_them=True)
+        at = lift(info.batch_size, operation, dims[:3], inputs[:3], all_of_them=True)
+        dots = lift(info.batch_size, operation, dims[3:6], inputs[3:6], all_of_them=True)
         return Pushforward.apply(
             *at, *(d.expand_as(a).contiguous() for a, d in zip(at, dots, strict=True)), operation
         ), 0
-
-
-def _ranks(operation: Operation, dims: Dims, arguments: tuple[Tensor, ...]) -> list[int]:
-    """How many axes of the batch each has inside of the new one."""
-    bases = (operation.x, operation.u, operation.theta)
-    given = zip(arguments, bases, dims, strict=True)
-    return [a.ndim - len(base) - (dim is not None) for a, base, dim in given]
-
-
-def _front(size: int, dim: int | None, a: Tensor) -> Tensor:
-    """The new axis in front."""
-    return a.unsqueeze(0).expand(size, *a.shape) if dim is None else a.movedim(dim, 0)
-
-
-def _lift(
-    size: int, operation: Operation, dims: Dims, arguments: tuple[Tensor, ...], *, all_of_them: bool
-) -> list[Tensor]:
-    """Arguments with a new axis of the batch in front; those that all worlds share may stay as they are."""
-    ranks = _ranks(operation, dims, arguments)
-    inner = max(ranks)
-    batch = next(
-        (
-            tuple(a.shape[(dim is not None) : (dim is not None) + inner])
-            if dim in (None, 0)
-            else tuple(a.movedim(dim, 0).shape[1 : 1 + inner])
-            for a, dim, rank in zip(arguments, dims, ranks, strict=True)
-            if rank == inner
-        ),
-        (),
-    )
-    lifted = []
-    for a, dim, rank in zip(arguments, dims, ranks, strict=True):
-        if dim is None and rank == 0 and not all_of_them:
-            lifted.append(a)
-            continue
-        front = _front(size, dim, a)
-        if rank == 0 and inner > 0:
-            base = front.shape[1:]
-            front = front.reshape(size, *(1,) * inner, *base).expand(size, *batch, *base)
-        lifted.append(front.contiguous())
-    return lifted
-
-
-def controlled(
-    step: Callable[[Tensor, Tensor, int], Tensor],
-    policy: Callable[[Tensor], Tensor],
-    x: Tensor,
-    steps: int,
-    last: bool,
-    memory: Memory,
-) -> Tensor:
-    """A rollout in which a policy gives each step its control, from the state before it.
-
-    With `EveryStep` torch keeps the graph of every step. With `Binomial(s)` the rollout is s stretches, of which the first
-    states are kept; on the way back each is run again.
-    """
-
-    def stretch(x: Tensor, begin: int, end: int) -> list[Tensor]:
-        states = []
-        for index in range(begin, end):
-            x = step(x, policy(x), index)
-            states.append(x)
-        return states
-
-    if isinstance(memory, EveryStep):
-        states = stretch(x, 0, steps)
-    elif isinstance(memory, Binomial):
-        states, length, here = [], max(-(-steps // max(memory.snapshots, 1)), 1), x
-        for begin in range(0, steps, length):
-            made = checkpoint(stretch, here, begin, min(begin + length, steps), use_reentrant=False)
-            here = made[-1]
-            states.extend(made[-1:] if last else made)
-    else:
-        raise SettingError(
-            f"a rollout with a policy keeps EveryStep() or Binomial(snapshots), not {memory!r}"
-        )
-    if last:
-        return states[-1] if states else x
-    return torch.stack([x, *states], dim=-2)

@@ -12,15 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._checks import count
 from ._numpy import Default
-from .errors import SettingError, ShapeError
+from .errors import Error, SettingError, ShapeError
 from .names import Params
 from .simulation import Simulation
 
-__all__ = ["VectorEnv"]
+__all__ = ["ResetNeededError", "VectorEnv"]
 
 Doubles: TypeAlias = NDArray[np.float64]
 #: From the state after a step (..., state) and its control (..., control) to a reward, or to whether all is over (...).
 Judge: TypeAlias = Callable[[Any, Any], Any]
+
+
+class ResetNeededError(Error, gymnasium.error.ResetNeeded):
+    """A step of worlds that have not begun."""
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
@@ -70,17 +74,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             raise SettingError(f"the scene {model.name!r} has no controls, and so no actions")
         self.simulation, self.num_envs = simulation, num_envs
         self._reward, self._terminated = reward, terminated
-        self._theta = np.asarray(model.params() if theta is None else theta, dtype=np.float64)
+        self._theta = _params(simulation, theta, num_envs)
         self._first = model.state()
-        try:
-            self._spread = np.broadcast_to(
-                np.asarray(spread, dtype=np.float64), (model.state_layout.tangent_len,)
-            )
-        except ValueError:
-            wanted = model.state_layout.tangent_len
-            raise ShapeError(
-                f"spread: a number or shape ({wanted},) is wanted, and {np.shape(spread)} was given"
-            ) from None
+        self._spread = _deviations(spread, model.state_layout.tangent_len)
         lower, upper = _limits(simulation)
         size = len(model.state_layout)
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
@@ -91,6 +87,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._x: Doubles = np.empty((num_envs, size))
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._over = np.ones(num_envs, dtype=bool)
+        self._begun = False
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -101,12 +98,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(first)
         self._begin(np.ones(self.num_envs, dtype=bool))
         self._over[:] = False
+        self._begun = True
         return self._x.copy(), {}
 
     def step(
         self, actions: Any
     ) -> tuple[Doubles, Doubles, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """One step of all worlds; those that are over begin anew instead."""
+        if not self._begun:
+            raise ResetNeededError("step before reset: `observations, info = env.reset(seed=0)` comes first")
         u = np.asarray(actions, dtype=np.float64)
         wanted = (self.num_envs, len(self.simulation.model.control_layout))
         if u.shape != wanted:
@@ -152,6 +152,27 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if worlds:
             tangents = self._spread * self.np_random.standard_normal((worlds, len(self._spread)))
             self._x[which] = self._first._retract_all(tangents)
+
+
+def _params(simulation: Simulation, theta: Params | ArrayLike | None, num_envs: int) -> Doubles:
+    """Params of all worlds, or of each."""
+    params = np.asarray(simulation.model.params() if theta is None else theta, dtype=np.float64)
+    size = len(simulation.model.params_layout)
+    if params.shape not in ((size,), (num_envs, size)):
+        raise ShapeError(
+            f"theta: shape ({size},), the same for all worlds, or ({num_envs}, {size}) is wanted, and {params.shape} was given"
+        )
+    return params
+
+
+def _deviations(spread: ArrayLike, size: int) -> Doubles:
+    """A standard deviation for each direction of the tangent space."""
+    numbers = np.asarray(spread, dtype=np.float64)
+    if numbers.shape not in ((), (1,), (size,)):
+        raise ShapeError(f"spread: a number or shape ({size},) is wanted, and {numbers.shape} was given")
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
+        raise SettingError(f"spread is {spread!r}: standard deviations are wanted, 0 or more")
+    return np.broadcast_to(numbers, (size,))
 
 
 def _cut(

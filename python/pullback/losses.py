@@ -88,8 +88,8 @@ class Trajectory:
     Parameters
     ----------
     of : sequence of str
-        What was measured, as columns of data files are called: a particle's name with `.x`, `.y`, `.z` [m], `.vx`, `.vy` or `.vz`
-        [m/s]; a joint's name [rad] or [m], with `.velocity` [rad/s] or [m/s].
+        What was measured, as columns of data files are called: the name of a particle, a loose body, or a body or frame of a robot,
+        with `.x`, `.y`, `.z` [m], `.vx`, `.vy` or `.vz` [m/s]; that of a hinge [rad] or slide [m], with `.velocity` [rad/s, m/s].
     measured : array_like, shape (rows, len(of))
         The measurements.
     at : sequence of int
@@ -105,6 +105,8 @@ class Trajectory:
 
 
 Loss: TypeAlias = Position | Velocity | Joint | Contact | Effort | Trajectory
+#: All of them.
+KINDS = (Position, Velocity, Joint, Contact, Effort, Trajectory)
 Measured: TypeAlias = tuple[
     str, str, str | None, list[float], tuple[bool, bool, bool], list[int] | None, float
 ]
@@ -113,7 +115,7 @@ Recorded: TypeAlias = tuple[list[str], list[float], list[int], float]
 
 def pack(loss: Loss) -> Measured | Recorded:
     """A part of a loss as the core takes it."""
-    if not isinstance(loss, (Position, Velocity, Joint, Contact, Effort, Trajectory)):
+    if not isinstance(loss, KINDS):
         raise SettingError(f"{loss!r} is no loss: one of `pullback.losses` is wanted")
     weight = real("weight", loss.weight)
     match loss:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._arrays import address, empty, flat
 from ._checks import count
-from .errors import ShapeError
+from .errors import SettingError, ShapeError
 from .names import Control, Layout, Params, State
 
 __all__ = ["Model"]
@@ -38,10 +38,15 @@ class Model:
     _file: str
 
     def __init__(self, core: _core.Model) -> None:
+        if not isinstance(core, _core.Model):
+            raise SettingError(
+                f"Model({core!r}): a model is read by `pullback.Model.load(file)` or `pullback.Model.parse(text)`; "
+                "`pullback.load(file)` reads one and simulates it"
+            )
         self._core = core
-        self.state_layout = Layout(core.state_layout)
-        self.control_layout = Layout(core.control_layout)
-        self.params_layout = Layout(core.params_layout)
+        self.state_layout = Layout(core.state_layout, self, "state")
+        self.control_layout = Layout(core.control_layout, self, "control")
+        self.params_layout = Layout(core.params_layout, self, "params")
 
     @classmethod
     def load(
@@ -136,6 +141,11 @@ class Model:
     def robots(self) -> list[str]:
         """The names of robots and loose bodies."""
         return self._core.robots
+
+    @property
+    def parts(self) -> list[str]:
+        """The names of all particles, and of the bodies and frames of all robots: what `Simulation.watch` can look at."""
+        return self._core.parts
 
     @property
     def positions(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, losses, optimise
 from ._checks import count, real
+from .errors import SettingError
+from .health import Audit, Health
 from .model import Model
 from .names import Params, State
 from .simulation import Simulation
@@ -48,55 +50,6 @@ class Variable:
     start: float | Sequence[float] | None = None
 
 
-@dataclass(frozen=True)
-class Audit:
-    """A derivative beside a difference, in the variable's unit; `verdict` is `"right"`, `"WRONG"` or `"unclear"`."""
-
-    name: str
-    unit: str
-    derivative: float
-    difference: float
-    error: float
-    doubt: float
-    verdict: str
-
-
-@dataclass(frozen=True)
-class Health:
-    """What a check of a problem found.
-
-    Attributes
-    ----------
-    audit : list of Audit
-        The gradient by some variables, beside finite differences.
-    zeros : dict of str to str
-        Why derivatives by numbers of contacts are zero, where that can be told.
-    reach : float or None
-        The longest step, in scaled variables, up to which the gradient is of use.
-    energy : dict
-        `times` [s], `kinetic` and `potential` [J], whether it is `conserved`, and its `drift` [J].
-    growth : dict
-        How gradients grow on their way back: `rate` [1/s], `total` factor, `verdict` and a `sentence` for people.
-    norms : ndarray, shape (steps + 1,)
-        Of the cotangent of each state.
-    value : float
-        The loss.
-    """
-
-    audit: list[Audit]
-    zeros: dict[str, str]
-    reach: float | None
-    energy: dict[str, Any]
-    growth: dict[str, Any]
-    norms: Doubles
-    value: float
-
-    @property
-    def right(self) -> bool:
-        """Is no derivative wrong."""
-        return all(audit.verdict != "WRONG" for audit in self.audit)
-
-
 class Problem:
     """A scene with what may change and what is to be small.
 
@@ -127,13 +80,13 @@ class Problem:
         tolerance: float = 1e-10,
         target: float | None = None,
     ) -> None:
-        changing = [Variable(v) if isinstance(v, str) else v for v in variables]
+        changing = [_variable(v) for v in _listed("variables", variables, (str, Variable))]
         self._core = _core.Problem.of(
             simulation.model._core,
             simulation._core,
             simulation.steps,
             [(v.name, v.lower, v.upper, v.transform, v.scale, _numbers(v.start)) for v in changing],
-            [losses.pack(term) for term in loss],
+            [losses.pack(term) for term in _listed("loss", loss, losses.KINDS)],
             optimise.pack(optimise.LBFGS() if method is None else method),
             (
                 count("iterations", iterations),
@@ -232,26 +185,7 @@ class Problem:
 
     def check(self, z: ArrayLike | None = None) -> Health:
         """Holds the gradient against finite differences, and looks at energy and at how gradients grow."""
-        audit, zeros, reach, energy, growth, norms, value = self._core.check(
-            _list(self.start if z is None else z)
-        )
-        times, kinetic, potential, conserved, drift = energy
-        rate, total, verdict, sentence = growth
-        return Health(
-            [Audit(*found) for found in audit],
-            dict(zeros),
-            reach,
-            {
-                "times": np.array(times),
-                "kinetic": np.array(kinetic),
-                "potential": np.array(potential),
-                "conserved": conserved,
-                "drift": drift,
-            },
-            {"rate": rate, "total": total, "verdict": verdict, "sentence": sentence},
-            np.array(norms),
-            value,
-        )
+        return Health.of(self._core.check(_list(self.start if z is None else z)))
 
     def begin(self, method: optimise.Method | None = None) -> optimise.Run:
         """A minimisation with the problem's optimiser, or with another method, at its start."""
@@ -277,6 +211,19 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem {self.model.name!r}: {len(self.names)} variables, {self._core.method}>"
+
+
+def _listed(what: str, given: Any, one: type | tuple[type, ...]) -> Sequence[Any]:
+    """`SettingError` for one thing where a list of them is wanted."""
+    if isinstance(given, one) or not isinstance(given, Iterable):
+        raise SettingError(f"{what} is {given!r}: a list is wanted, as in [{given!r}]")
+    return list(given)
+
+
+def _variable(given: Variable | str) -> Variable:
+    if not isinstance(given, (Variable, str)):
+        raise SettingError(f"{given!r} is no variable: a name or a `pullback.Variable` is wanted")
+    return Variable(given) if isinstance(given, str) else given
 
 
 def _list(z: ArrayLike) -> list[float]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from ._checks import count
+from ._checks import count, real
 from .errors import SettingError
 
 __all__ = ["Binomial", "Budget", "Dense", "EveryStep", "Integrator", "Memory", "Reversible"]
@@ -88,3 +89,63 @@ def unpack_memory(packed: tuple[str, int]) -> Memory:
     if name in plain:
         return plain[name]
     return Binomial(number) if name == "binomial" else Budget(number)
+
+
+class _Unset:
+    """What is as the scene says."""
+
+    def __repr__(self) -> str:
+        return "as the scene says"
+
+
+UNSET: Any = _Unset()
+
+#: What a simulation may be told.
+NAMES = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads")
+
+
+def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """All settings, checked: those that were given, and for the others what the core says that the scene has."""
+    dt, steps, substeps, integrator, memory, snapshots, truncate, clip = of_scene
+    scene = {
+        "dt": dt,
+        "steps": steps,
+        "substeps": substeps,
+        "integrator": integrator,
+        "memory": unpack_memory(memory),
+        "snapshots": snapshots,
+        "truncate": truncate,
+        "clip": clip,
+        "threads": 1,
+    }
+    s = {name: scene[name] if given[name] is UNSET else given[name] for name in NAMES}
+    return {
+        "dt": real("dt", s["dt"]),
+        "steps": count("steps", s["steps"]),
+        "substeps": count("substeps", s["substeps"], least=1),
+        "integrator": _integrator(s["integrator"]),
+        "memory": s["memory"],
+        "snapshots": s["snapshots"],
+        "truncate": _or_none(count, "truncate", s["truncate"]),
+        "clip": _or_none(real, "clip", s["clip"]),
+        "threads": count("threads", s["threads"], most=1024),
+    }
+
+
+def known(settings: Iterable[str], names: Iterable[str]) -> None:
+    """`SettingError` unless there are all these settings."""
+    unknown = sorted(set(settings) - set(names))
+    if unknown:
+        raise SettingError(f"there is no setting {unknown[0]!r}; there are: {', '.join(sorted(names))}")
+
+
+def _or_none(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
+    return None if value is None else check(what, value)
+
+
+def _integrator(name: Integrator | str) -> Integrator:
+    try:
+        return Integrator(name)
+    except ValueError:
+        names = ", ".join(f'"{each.value}"' for each in Integrator)
+        raise SettingError(f"there is no integrator {name!r}; there are: {names}") from None

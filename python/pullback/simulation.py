@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from . import _core, _numpy
-from ._arrays import address, empty, flat
-from ._checks import count, real
-from ._library import CALLS, library_of, one_library, only_numpy
-from ._operation import Operation, Rollout, Step
-from .errors import SettingError, ShapeError
+from . import _core, _policy
+from ._calls import Calls, steps_of
+from ._checks import count
+from ._derivatives import Derivatives
+from .errors import SettingError
 from .model import Model
 from .names import State
-from .settings import Integrator, Memory, pack_memory, unpack_memory
+from .settings import NAMES, UNSET, Integrator, Memory, known, pack_memory, resolved
+from .watch import Watched
 
 __all__ = ["Simulation", "load"]
 
@@ -25,17 +24,7 @@ A = TypeVar("A")
 Doubles = NDArray[np.float64]
 
 
-class _Unset:
-    """What is as the scene says."""
-
-    def __repr__(self) -> str:
-        return "as the scene says"
-
-
-_UNSET: Any = _Unset()
-
-
-class Simulation:
+class Simulation(Derivatives):
     """Steps and rollouts of a model.
 
     What is not given is as the scene says.
@@ -74,34 +63,32 @@ class Simulation:
         self,
         model: Model,
         *,
-        dt: float = _UNSET,
-        steps: int = _UNSET,
-        substeps: int = _UNSET,
-        integrator: Integrator | str = _UNSET,
-        memory: Memory = _UNSET,
-        snapshots: str = _UNSET,
-        truncate: int | None = _UNSET,
-        clip: float | None = _UNSET,
+        dt: float = UNSET,
+        steps: int = UNSET,
+        substeps: int = UNSET,
+        integrator: Integrator | str = UNSET,
+        memory: Memory = UNSET,
+        snapshots: str = UNSET,
+        truncate: int | None = UNSET,
+        clip: float | None = UNSET,
         threads: int = 1,
     ) -> None:
         if not isinstance(model, Model):
             raise SettingError(f"model is {model!r}: a Model is wanted; `pullback.load(file)` reads one")
-        of_scene = model._core.simulated
-
-        def given(value: Any, default: Any) -> Any:
-            return default if value is _UNSET else value
-
-        self._settings: dict[str, Any] = {
-            "dt": real("dt", given(dt, of_scene[0])),
-            "steps": count("steps", given(steps, of_scene[1])),
-            "substeps": count("substeps", given(substeps, of_scene[2]), least=1),
-            "integrator": Integrator(_integrator(given(integrator, of_scene[3]))),
-            "memory": given(memory, unpack_memory(of_scene[4])),
-            "snapshots": given(snapshots, of_scene[5]),
-            "truncate": _or_none(count, "truncate", given(truncate, of_scene[6])),
-            "clip": _or_none(real, "clip", given(clip, of_scene[7])),
-            "threads": count("threads", threads, most=1024),
-        }
+        self._settings: dict[str, Any] = resolved(
+            model._core.simulated,
+            {
+                "dt": dt,
+                "steps": steps,
+                "substeps": substeps,
+                "integrator": integrator,
+                "memory": memory,
+                "snapshots": snapshots,
+                "truncate": truncate,
+                "clip": clip,
+                "threads": threads,
+            },
+        )
         s = self._settings
         self.model = model
         self._core = _core.Simulation(
@@ -114,11 +101,9 @@ class Simulation:
             s["truncate"],
             s["clip"],
             s["threads"],
+            s["steps"],
         )
-        self._sizes = (len(model.state_layout), len(model.control_layout), len(model.params_layout))
-        self._steps = {0: Step(self._core, self._sizes, np.zeros((), np.int32))}
-        self._rollouts: dict[tuple[int, bool], Rollout] = {}
-        self._params = model.params()
+        self._calls = Calls(model, self._core)
 
     @property
     def dt(self) -> float:
@@ -137,10 +122,8 @@ class Simulation:
 
     def replace(self, **settings: Any) -> Simulation:
         """The same with other settings: `sim.replace(memory=pullback.Binomial(10))`."""
-        _known(settings, self._settings)
+        known(settings, self._settings)
         return Simulation(self.model, **{**self._settings, **settings})
-
-    # --- values
 
     @overload
     def step(self, x: State, u: Any = None, theta: Any = None, *, index: Any = 0) -> Doubles: ...
@@ -165,7 +148,7 @@ class Simulation:
         -------
         x_next : array like x, shape (..., state)
         """
-        return self._run(self._step(index), x, u, theta)
+        return self._calls.run(self._calls.step(index), x, u, theta)
 
     @overload
     def rollout(
@@ -202,248 +185,30 @@ class Simulation:
             From the first to the last.
         """
         if callable(u):
-            return self._controlled(x, u, theta, self.steps if steps is None else count("steps", steps), last)
-        return self._run(self._rollout(u, steps, last), x, u, theta)
+            steps = self.steps if steps is None else count("steps", steps)
+            return _policy.rollout(self.step, self._settings, u, (x, theta), steps, last)
+        steps = steps_of(u, self.steps) if steps is None else steps
+        return self._calls.run(self._calls.rollout(steps, last), x, u, theta)
 
-    # --- derivatives
-
-    def step_vjp(
-        self, x: State | ArrayLike, u: Any = None, theta: Any = None, *, index: Any = 0
-    ) -> tuple[NDArray[Any], Callable[[ArrayLike], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
-        """One step, and its pullback.
-
-        Returns
-        -------
-        x_next : ndarray, shape (..., state)
-            Read-only: the pullback needs it.
-        pullback : callable
-            From the cotangent of x_next to those of x, u and theta, shaped like them.
-        """
-        return self._vjp(self._step(index), x, u, theta)
-
-    def rollout_vjp(
-        self,
-        x: State | ArrayLike,
-        u: Any = None,
-        theta: Any = None,
-        *,
-        steps: int | None = None,
-        last: bool = False,
-    ) -> tuple[NDArray[Any], Callable[[ArrayLike], tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
-        """Many steps, and their pullback: as `step_vjp`, from the cotangents of all states that `rollout` returns."""
-        return self._vjp(self._rollout(u, steps, last), x, u, theta)
-
-    def step_jvp(
-        self,
-        x: State | ArrayLike,
-        u: Any = None,
-        theta: Any = None,
-        *,
-        x_dot: ArrayLike = 0.0,
-        u_dot: ArrayLike = 0.0,
-        theta_dot: ArrayLike = 0.0,
-        index: Any = 0,
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """One step, and its derivative along a tangent.
+    def watch(self, x: Any, u: Any = None, theta: Any = None, *, index: Any = 0) -> Watched:
+        """Looks at states: where bodies and frames are and how they move, what contacts come to, and energy, by name.
 
         Parameters
         ----------
-        x, u, theta, index
-            As for `step`.
-        x_dot, u_dot, theta_dot : array_like
-            The tangent, shaped like x, u and theta; zero by default.
+        x : State or array, shape (..., state)
+        u : Control or array, shape (..., control), optional
+            For forces of contacts, which are those of the step that begins at x; by default what the scene says for that step.
+        theta : Params or array, shape (..., params), optional
+            By default those of the scene.
+        index : int or array of int, shape (...)
+            The number of the step that begins at x, for forces and default controls that depend on time.
 
         Returns
         -------
-        x_next, x_next_dot : ndarray, shape (..., state)
+        seen : Watched
+            `seen["arm.hand"].position`, `seen.contact("foot", by="ground").normal`, `seen.energy`.
         """
-        return self._jvp(self._step(index), (x, u, theta), (x_dot, u_dot, theta_dot))
-
-    def rollout_jvp(
-        self,
-        x: State | ArrayLike,
-        u: Any = None,
-        theta: Any = None,
-        *,
-        x_dot: ArrayLike = 0.0,
-        u_dot: ArrayLike = 0.0,
-        theta_dot: ArrayLike = 0.0,
-        steps: int | None = None,
-        last: bool = False,
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Many steps, and their derivative along a tangent: as `step_jvp`, of all states that `rollout` returns."""
-        return self._jvp(self._rollout(u, steps, last), (x, u, theta), (x_dot, u_dot, theta_dot))
-
-    def gradient(
-        self,
-        loss: Callable[[NDArray[Any]], tuple[Any, ArrayLike]],
-        x: State | ArrayLike,
-        u: Any = None,
-        theta: Any = None,
-        *,
-        steps: int | None = None,
-        last: bool = False,
-    ) -> tuple[Any, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """A loss of a rollout, and its gradient.
-
-        Parameters
-        ----------
-        loss : callable
-            From the states of `rollout` to a value and its derivative by the states, shaped like them.
-        x, u, theta, steps, last
-            As for `rollout`.
-
-        Returns
-        -------
-        value
-            Of the loss.
-        x_bar, u_bar, theta_bar : tuple of ndarray
-            The gradient by x, u and theta, shaped like them.
-        """
-        states, pullback = self.rollout_vjp(x, u, theta, steps=steps, last=last)
-        value, states_bar = loss(states)
-        return value, pullback(states_bar)
-
-    def linearise(
-        self, x: State | ArrayLike, u: Any = None, theta: Any = None, *, index: int = 0
-    ) -> tuple[Doubles, Doubles, Doubles]:
-        """One step of one world, linearised for control: δx_next = A δx + B δu on tangents.
-
-        Returns
-        -------
-        x_next : ndarray, shape (state,)
-        A : ndarray, shape (tangent, tangent)
-            With tangent = `model.state_layout.tangent_len`: a rotation counts by its rotation vector [rad].
-        B : ndarray, shape (tangent, control)
-        """
-        only_numpy(("x", "u", "theta"), (x, u, theta))
-        operation = self._step(count("index", index))
-        at = self._numbers(operation, x, u, theta)
-        x_, u_, theta_ = (flat(argument, np.float64) for argument in at)
-        if operation.plan(x_.shape, u_.shape, theta_.shape).out != operation.out:
-            raise ShapeError(f"x: shape {operation.x} is wanted, and {x_.shape} was given")
-        n = self.model.state_layout.tangent_len
-        next_, a, b = (empty(shape, np.float64) for shape in (operation.x, (n, n), (n, self._sizes[1])))
-        found = (address(next_), address(a), address(b))
-        self._core.linearise(int(operation.index), (address(x_), address(u_), address(theta_)), found)
-        return next_, a, b
-
-    # --- the way to the core
-
-    def _step(self, index: Any) -> Step:
-        # Most are plain numbers that were seen before.
-        found = self._steps.get(index) if type(index) is int else None
-        return found or self._new_step(index)
-
-    def _new_step(self, index: Any) -> Step:
-        home = self._steps[0]
-        if library_of(index) == "jax":
-            return Step(self._core, self._sizes, index, home)
-        numbers = np.asarray(index)
-        if numbers.dtype.kind not in "iu":
-            raise SettingError(
-                f"index is {index!r}: a whole number, 0 or more, or an array of them, is wanted"
-            )
-        if numbers.size:
-            count("index", numbers.min())
-            count("index", numbers.max(), most=2**31 - 1)
-        step = Step(self._core, self._sizes, np.array(numbers, dtype=np.int32, order="C"), home)
-        if type(index) is int and len(self._steps) < 4096:
-            self._steps[index] = step
-        return step
-
-    def _rollout(self, u: Any, steps: int | None, last: bool) -> Rollout:
-        if steps is None:
-            shape = getattr(u, "shape", None) or np.shape(u)
-            steps = int(shape[-2]) if u is not None and len(shape) > 1 else self.steps
-        steps = count("steps", steps)
-        found = self._rollouts.get((steps, last))
-        if found is None:
-            found = self._rollouts[(steps, last)] = Rollout(self._core, self._sizes, steps, last)
-        return found
-
-    def _controlled(self, x: Any, policy: Callable[[Any], Any], theta: Any, steps: int, last: bool) -> Any:
-        """A rollout in which a policy gives each step its control."""
-
-        def step(x: Any, u: Any, index: Any) -> Any:
-            if u is None:
-                raise SettingError("the policy returns None: a control is wanted; has it a `return`?")
-            return self.step(x, u, theta, index=index)
-
-        # A network of torch tells whose it is; of other functions the arguments do.
-        library = one_library(("x", "theta", "u"), (x, theta, policy))
-        if library == "numpy":
-            states = [np.asarray(x)]
-            for index in range(steps):
-                states.append(step(states[-1], policy(states[-1]), index))
-            return states[-1] if last else np.stack(states, axis=-2)
-        cuts = [name for name in ("truncate", "clip") if self._settings[name] is not None]
-        if cuts:
-            raise SettingError(
-                f"{cuts[0]} is {self._settings[cuts[0]]}: a rollout with a policy cuts no gradients; "
-                f"use `sim.replace({cuts[0]}=None)`"
-            )
-        memory = self._settings["memory"]
-        if library == "torch":
-            from . import _torch
-
-            return _torch.controlled(step, policy, _torch.like(x, theta), steps, last, memory)
-        from . import _jax_policy
-
-        return _jax_policy.controlled(step, policy, _jax_policy.like(x, theta), steps, last, memory)
-
-    def _default_u(self, operation: Operation) -> Any:
-        if not isinstance(operation, Step):
-            return _numpy.Default(self.model.controls(cast(Rollout, operation).steps))
-        if isinstance(operation.index, np.ndarray):
-            return _numpy.Default(self.model._controls_at(operation.index))
-        from . import _jax
-
-        return _jax.rows(self.model._schedule, operation.index)
-
-    def _numbers(self, operation: Operation, x: Any, u: Any, theta: Any) -> _numpy.Arguments:
-        u = self._default_u(operation) if u is None else u
-        return _numpy.prepare(x, u, self._params if theta is None else theta)
-
-    def _run(self, operation: Operation, x: Any, u: Any, theta: Any) -> Any:
-        given = (x, u, theta, operation.index)
-        library = CALLS.get(tuple(map(type, given))) or one_library(("x", "u", "theta", "index"), given)
-        if library == "numpy":
-            return _numpy.forward(operation, self._numbers(operation, x, u, theta))
-        if u is None:
-            u = self._default_u(operation)
-        if theta is None:
-            theta = self._params
-        if library == "torch":
-            from . import _torch
-
-            return _torch.forward(operation, x, u, theta)
-        from . import _jax
-
-        return _jax.forward(operation, x, u, theta)
-
-    def _jvp(
-        self, operation: Operation, at: tuple[Any, Any, Any], dots: tuple[ArrayLike, ArrayLike, ArrayLike]
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        only_numpy(("x", "u", "theta", "x_dot", "u_dot", "theta_dot"), (*at, *dots))
-        x, u, theta = (np.asarray(dot) for dot in dots)
-        return _numpy.pushforward(operation, self._numbers(operation, *at), (x, u, theta))
-
-    def _vjp(
-        self, operation: Operation, x: Any, u: Any, theta: Any
-    ) -> tuple[NDArray[Any], Callable[[ArrayLike], _numpy.Arguments]]:
-        only_numpy(("x", "u", "theta"), (x, u, theta))
-        # The pullback needs them as they are now, whatever is written to them later.
-        first, controls, params = (np.array(argument) for argument in self._numbers(operation, x, u, theta))
-        at = (first, controls, params)
-        out = _numpy.forward(operation, at)
-        out.flags.writeable = False
-
-        def pullback(out_bar: ArrayLike) -> _numpy.Arguments:
-            only_numpy(("the cotangent",), (out_bar,))
-            return _numpy.pullback(operation, at, out, np.asarray(out_bar))
-
-        return out, pullback
+        return Watched(self._calls, (x, u, theta), index)
 
     def __copy__(self) -> Simulation:
         return Simulation(self.model, **self._settings)
@@ -475,33 +240,13 @@ def load(path: str | PathLike[str], **settings: Any) -> Simulation:
         Those of `Simulation`, where they differ from what the scene says; and of a robot's file those of `Model.load`:
         `base="free"`, `lenient=True`, `allow`, `packages`.
     """
-    _known(settings, (*_SETTINGS, *_READING))
+    known(settings, (*NAMES, *_READING))
     reading = {name: value for name, value in settings.items() if name in _READING}
     model = Model.load(path, **reading)
     return Simulation(model, **{name: value for name, value in settings.items() if name not in _READING})
 
 
-_SETTINGS = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads")
 _READING = ("lenient", "allow", "packages", "base")
-
-
-def _known(settings: Iterable[str], names: Iterable[str]) -> None:
-    """`SettingError` unless there are all these settings."""
-    unknown = sorted(set(settings) - set(names))
-    if unknown:
-        raise SettingError(f"there is no setting {unknown[0]!r}; there are: {', '.join(sorted(names))}")
-
-
-def _or_none(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
-    return None if value is None else check(what, value)
-
-
-def _integrator(name: Integrator | str) -> Integrator:
-    try:
-        return Integrator(name)
-    except ValueError:
-        names = ", ".join(f'"{each.value}"' for each in Integrator)
-        raise SettingError(f"there is no integrator {name!r}; there are: {names}") from None
 
 
 def _again(model: Model, settings: dict[str, Any]) -> Simulation:

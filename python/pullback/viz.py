@@ -1,22 +1,32 @@
-"""Plots with matplotlib: trajectories, losses, and how gradients grow on their way back."""
+"""Plots with matplotlib: trajectories, losses, and how gradients grow on their way back; and pages that play states back in 3-D."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from . import _core
+from ._arrays import address, flat
 from .errors import ShapeError
+from .layout import Layout
+from .names import Params
 from .optimise import Record, Result
 from .simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["gradient_norms", "losses", "trajectory"]
+__all__ = ["gradient_norms", "losses", "page", "trajectory"]
+
+#: More lines than this are not told apart in a legend.
+MOST_NAMED = 12
+#: Along x, y and z.
+STYLES = ("-", "--", ":")
 
 
 def trajectory(
@@ -34,38 +44,88 @@ def trajectory(
     states : array_like, shape (steps + 1, state)
         As `Simulation.rollout` returns them; tensors of torch and arrays of JAX as well.
     names : str or sequence of str, optional
-        What is shown, such as `"ball.position"`; all positions by default.
+        What is shown, such as `"ball.position"`. By default the positions of what moves: particles and loose bodies along the axes
+        of the world, and joints, without rotations.
     ax : Axes, optional
         Where to draw; on new axes by default.
 
     Returns
     -------
     Axes
+        With a colour for each thing, and along x, y and z lines that are whole, dashed and dotted.
     """
     layout = simulation.model.state_layout
-    numbers = np.asarray(states.detach() if hasattr(states, "detach") else states)
-    if numbers.ndim != 2 or numbers.shape[1] != len(layout):
-        raise ShapeError(f"states: shape (steps + 1, {len(layout)}) is wanted, and {numbers.shape} was given")
+    numbers = _states(simulation, states)
     if names is None:
-        shown = [
-            quantity.name
-            for quantity in layout.quantities
-            if quantity.where.stop <= simulation.model.positions
-        ]
+        shown = _moving(layout, simulation.model.positions, numbers)
     else:
         shown = [names] if isinstance(names, str) else list(names)
     axes = _axes(ax)
     times = simulation.dt * np.arange(len(numbers))
     units = set()
+    lines = 0
     for name in shown:
         where = layout[name]
+        color = None
         for column in range(where.start, where.stop):
-            axes.plot(times, numbers[:, column], label=layout.name_of(column))
+            axis = layout.name_of(column).rpartition(".")[2]
+            style = STYLES["xyz".index(axis)] if axis in ("x", "y", "z") else "-"
+            label = layout.name_of(column) if lines < MOST_NAMED else None
+            # Along y and z the colour is that along x.
+            color = color if axis in ("y", "z") else None
+            (line,) = axes.plot(times, numbers[:, column], style, color=color, label=label)
+            color = line.get_color()
+            lines += 1
         units |= {q.unit for q in layout.quantities if q.where.start <= where.start < q.where.stop}
     axes.set_xlabel("time [s]")
     axes.set_ylabel(" or ".join(f"[{unit}]" for unit in sorted(units)))
-    axes.legend(fontsize="small")
+    more = lines - MOST_NAMED
+    axes.legend(fontsize="small", title=f"and {more} more" if more > 0 else None)
     return axes
+
+
+def page(
+    simulation: Simulation,
+    states: ArrayLike,
+    path: str | PathLike[str],
+    *,
+    u: ArrayLike | None = None,
+    theta: Params | ArrayLike | None = None,
+) -> Path:
+    """Writes a page that plays states back in 3-D, with plots of them, for any browser: one file, as `pullback simulate` writes it.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        Whose states they are.
+    states : array_like, shape (steps + 1, state)
+        As `Simulation.rollout` returns them, or others that are a step apart.
+    path : str or path
+        The file, `motion.html`; one that is there is written over.
+    u : array_like, shape (steps, control), optional
+        The controls of the steps, for their plot and for forces of contacts; by default what the scene says.
+    theta : Params or array_like, shape (params,), optional
+        The params; by default those of the scene.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    model = simulation.model
+    numbers = flat(_states(simulation, states), np.float64)
+    steps = len(numbers) - 1
+    controls = flat(_plain(model.controls(steps) if u is None else u), np.float64)
+    params = flat(_plain(model.params() if theta is None else theta), np.float64)
+    wanted = {"u": (steps, len(model.control_layout)), "theta": (len(model.params_layout),)}
+    for name, given in (("u", controls), ("theta", params)):
+        if given.shape != wanted[name]:
+            raise ShapeError(f"{name}: shape {wanted[name]} is wanted, and {given.shape} was given")
+    where = address(controls) if controls.size else 0
+    html = _core.page(model._core, simulation._core, len(numbers), address(numbers), where, address(params))
+    file = Path(path)
+    file.write_text(html, encoding="utf-8")
+    return file
 
 
 def losses(result: Result | Sequence[Record], ax: Axes | None = None, *, label: str | None = None) -> Axes:
@@ -108,7 +168,29 @@ def gradient_norms(
     return axes
 
 
+def _plain(values: Any) -> NDArray[np.float64]:
+    """Numbers of any library."""
+    return np.asarray(values.detach() if hasattr(values, "detach") else values, dtype=np.float64)
+
+
+def _states(simulation: Simulation, states: Any) -> NDArray[np.float64]:
+    """The states of one world."""
+    numbers, wanted = _plain(states), len(simulation.model.state_layout)
+    if numbers.ndim != 2 or numbers.shape[1] != wanted or len(numbers) == 0:
+        raise ShapeError(f"states: shape (steps + 1, {wanted}) is wanted, and {numbers.shape} was given")
+    return numbers
+
+
+def _moving(layout: Layout, positions: int, states: NDArray[np.float64]) -> list[str]:
+    """The names of positions that change; of all, if none does. Rotations say nothing to the eye."""
+    shown = [q for q in layout.quantities if q.where.stop <= positions and not q.rotation]
+    moving = [q for q in shown if (states[:, q.where] != states[0, q.where]).any()]
+    return [q.name for q in moving or shown]
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is None:
+        import matplotlib.pyplot as plt
+
         ax = plt.figure(layout="constrained").add_subplot()
     return ax

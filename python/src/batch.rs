@@ -1,9 +1,11 @@
 //! Arrays that Python holds, as batches of worlds.
 
+use pullback_engine::names::Layout;
 use pullback_engine::{Error, Parts};
 use pullback_kernel::prelude::Dual;
 
-use crate::error::{Failure, finite};
+use crate::error::Failure;
+use crate::pool::Engine;
 
 /// Numbers of a batch: a row for each world, or one row that all share.
 #[derive(Clone, Copy)]
@@ -44,11 +46,15 @@ pub struct Batch<'a, S> {
 
 impl<S: Parts> Batch<'_, S> {
     /// Are all numbers finite?
-    pub fn check(&self) -> Result<(), Error> {
-        let finite = |what, rows: &Rows<'_, S>| finite(what, rows.numbers.iter().map(|x| x.value()));
-        finite("the first states", &self.x)?;
-        finite("the controls of all steps", &self.u)?;
-        finite("the params", &self.theta)
+    pub fn check(&self, engine: &Engine) -> Result<(), Error> {
+        let what = ["the first states", "the controls of all steps", "the params"];
+        for ((what, layout), rows) in what.into_iter().zip(layouts(engine)).zip([self.x, self.u, self.theta])
+        {
+            if let Some((index, name, value)) = odd(layout, rows.len, rows.numbers) {
+                return Err(Error::StartNotFinite { what, index, name, value });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -66,15 +72,42 @@ impl<S: Parts> Bars<'_, S> {
     }
 
     /// Are all numbers finite?
-    pub fn check(&self) -> Result<(), Error> {
-        for (what, numbers) in [("first state", &self.x), ("controls", &self.u), ("params", &self.theta)] {
-            if let Some(index) = numbers.iter().position(|x| !x.value().is_finite()) {
-                let value = numbers[index].value();
-                return Err(Error::GradientNotFinite { what, index, value });
+    pub fn check(&self, engine: &Engine, of: &Batch<'_, S>) -> Result<(), Error> {
+        let rows = [(&*self.x, of.x.len), (&*self.u, of.u.len), (&*self.theta, of.theta.len)];
+        let what = ["first state", "controls", "params"];
+        for ((what, layout), (numbers, len)) in what.into_iter().zip(layouts(engine)).zip(rows) {
+            if let Some((index, name, value)) = odd(layout, len, numbers) {
+                return Err(Error::GradientNotFinite { what, index, name, value });
             }
         }
         Ok(())
     }
+}
+
+/// An error unless all cotangents that were given of states are finite, of which `seen` belong to each world.
+pub fn check_given<S: Parts>(engine: &Engine, seen: usize, given: &[S]) -> Result<(), Error> {
+    let layout = engine.step.model().state_layout();
+    match odd(layout, seen * layout.len(), given) {
+        None => Ok(()),
+        Some((index, name, value)) => {
+            let what = "the cotangents of states";
+            Err(Error::StartNotFinite { what, index, name, value })
+        }
+    }
+}
+
+/// Of states, controls and params.
+fn layouts(engine: &Engine) -> [&Layout; 3] {
+    let model = engine.step.model();
+    [model.state_layout(), model.control_layout(), model.params_layout()]
+}
+
+/// The first of some numbers, in rows of `len`, that is not finite: which, what it is called, and what it is.
+fn odd<S: Parts>(layout: &Layout, len: usize, numbers: &[S]) -> Option<(usize, String, f64)> {
+    let index = numbers.iter().position(|x| !x.value().is_finite())?;
+    let steps = len / layout.len().max(1);
+    let name = layout.called(index, (steps > 1).then_some(steps), numbers.len() / len.max(1));
+    Some((index, name, numbers[index].value()))
 }
 
 /// Writes the row of a world, or adds it to the one row that all share.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pullback_scene::{
-    Bounds, ContactQuantity, LossKind, LossTerm, Method, Scene, Simulation, Table, Track, Tracked,
+    Bounds, ContactQuantity, LossKind, LossTerm, Method, Scene, Simulation, Table, Track,
     Variable as Described, When,
 };
 
@@ -63,7 +63,7 @@ pub fn term(scene: &Scene, term: Term) -> Result<LossTerm, Failure> {
 /// Against a table of measurements.
 fn recorded(scene: &Scene, (columns, numbers, steps, weight): Recorded) -> Result<LossTerm, Failure> {
     let track = |(i, name): (usize, &String)| {
-        let (of, velocity) = tracked(scene, name)?;
+        let (of, velocity) = scene.tracked(name)?;
         Ok(Track { of, velocity, column: i + 1 })
     };
     let tracks = columns.iter().enumerate().map(track).collect::<Result<_, Failure>>()?;
@@ -74,22 +74,6 @@ fn recorded(scene: &Scene, (columns, numbers, steps, weight): Recorded) -> Resul
     let columns = std::iter::once("time".to_owned()).chain(columns).collect();
     let kind = LossKind::Trajectory { data: Table { columns, rows }, file: "measurements".into(), tracks };
     Ok(LossTerm { kind, at: When::Steps(steps), weight })
-}
-
-/// What a column is of, by its name in data files, and whether its velocity is meant.
-fn tracked(scene: &Scene, name: &str) -> Result<(Tracked, bool), Failure> {
-    let axes = ["x", "y", "z", "vx", "vy", "vz"];
-    let split = name.rsplit_once('.');
-    let axis = split.and_then(|(_, end)| axes.iter().position(|axis| *axis == end));
-    if let (Some((of, _)), Some(axis)) = (split, axis) {
-        let particle = scene.particle_index(of)?;
-        return Ok((Tracked::Particle { particle, axis: axis % 3 }, axis >= 3));
-    }
-    let joint = |name: &str| scene.joint(name).map(|(robot, joint)| Tracked::Joint { robot, joint });
-    match (joint(name), split) {
-        (Err(_), Some((of, "velocity"))) => Ok((joint(of)?, true)),
-        (found, _) => Ok((found?, false)),
-    }
 }
 
 /// Against one target.

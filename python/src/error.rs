@@ -197,11 +197,3 @@ fn raise(py: Python<'_>, class: &str, message: String, attributes: &[(&str, Valu
     };
     made().unwrap_or_else(|error| error)
 }
-
-/// An error if a number is not finite, as rollouts in Rust say it.
-pub fn finite(what: &'static str, mut numbers: impl Iterator<Item = f64>) -> Result<(), EngineError> {
-    match numbers.by_ref().enumerate().find(|(_, x)| !x.is_finite()) {
-        Some((index, value)) => Err(EngineError::StartNotFinite { what, index, value }),
-        None => Ok(()),
-    }
-}

@@ -11,6 +11,7 @@ mod describe;
 mod error;
 mod layout;
 mod model;
+mod page;
 mod pool;
 mod problem;
 mod rollout;
@@ -18,6 +19,7 @@ mod run;
 mod simulation;
 mod source;
 mod step;
+mod watch;
 mod xla;
 
 #[pyo3::pymodule]
@@ -31,6 +33,8 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::page::page;
+    #[pymodule_export]
     use crate::pool::forked;
     #[pymodule_export]
     use crate::problem::Problem;
@@ -38,6 +42,8 @@ mod _core {
     use crate::run::Run;
     #[pymodule_export]
     use crate::simulation::Simulation;
+    #[pymodule_export]
+    use crate::watch::Watch;
     #[pymodule_export]
     use crate::xla::{xla_handler, xla_number};
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use pullback_engine::Energy;
 use pullback_scene::robot::{Base, Load};
-use pullback_scene::{Memory, Scene, Snapshots};
+use pullback_scene::{Memory, Part, Robot, Scene, Snapshots};
 use pyo3::prelude::*;
 
 use crate::batch::{numbers, numbers_mut};
@@ -98,6 +98,20 @@ impl Model {
     #[getter]
     fn robots(&self) -> PyResult<Vec<String>> {
         look(|| self.model.robots().iter().map(|robot| robot.name().to_owned()).collect())
+    }
+
+    /// The names of particles, then of bodies and frames, robot after robot.
+    #[getter]
+    fn parts(&self) -> PyResult<Vec<String>> {
+        look(|| {
+            let particles = (0..self.model.particles()).map(|p| self.scene.particle_name(p));
+            let of_robot = |(robot, it): (usize, &Robot)| {
+                let bodies = (0..it.bodies.len()).map(move |body| Part::Body { robot, body });
+                bodies.chain((0..it.frames.len()).map(move |frame| Part::Frame { robot, frame }))
+            };
+            let parts = self.scene.robots.iter().enumerate().flat_map(of_robot);
+            particles.chain(parts.map(|part| self.scene.part_name(part))).collect()
+        })
     }
 
     /// How many numbers of a state are positions.

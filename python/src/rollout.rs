@@ -9,7 +9,7 @@ use pullback_kernel::prelude::Dual;
 
 use again::{Numbers, again, whole};
 
-use crate::batch::{Bars, Batch, Shared, put};
+use crate::batch::{Bars, Batch, Shared, check_given, put};
 use crate::pool::{Engine, Number, Stepping};
 use crate::step::split;
 
@@ -43,7 +43,7 @@ pub fn forward<S: Number>(
     course: Course,
     states: &mut [S],
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         return Ok(());
     }
@@ -96,12 +96,13 @@ pub fn pullback<S: Number>(
     bars: &mut Bars<'_, S>,
     shared: Shared,
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         bars.clear();
         return Ok(());
     }
     let (known, given) = states;
+    check_given(engine, course.seen(), given)?;
     let Options { memory, snapshots, .. } = engine.options;
     let plain = memory == Memory::EveryStep
         && snapshots == Snapshots::F64
@@ -111,10 +112,11 @@ pub fn pullback<S: Number>(
     } else {
         again(engine, at, course, given, bars, shared)?;
     }
-    bars.check()
+    bars.check(engine, at)
 }
 
-/// Backwards along states that are known.
+/// Backwards along states that are known, by the engine's rules of what is dropped and shortened on the way. The engine's own way back
+/// would keep the states a second time, in double precision, and prepare params again.
 fn along<S: Number>(
     engine: &Engine,
     at: &Batch<'_, S>,
@@ -124,6 +126,7 @@ fn along<S: Number>(
     shared: Shared,
 ) -> Result<(), Error> {
     let ([x, u, _], worlds) = (engine.lens(), at.worlds);
+    let options = Options { steps: course.steps, ..engine.options };
     let (known, given) = states;
     let place = |world: usize, moment: usize| {
         let first = (world * (course.steps + 1) + moment) * x;
@@ -135,7 +138,11 @@ fn along<S: Number>(
     };
     let add_given = |moment: usize, x_bar: &mut [S]| {
         let rows = x_bar.chunks_exact_mut(x).enumerate();
-        rows.for_each(|(world, bar)| add(engine, bar, &given[place(world, moment)]));
+        rows.for_each(|(world, bar)| {
+            let sum = |(bar, given): (&mut S, &S)| *bar = S::from_parts(bar.value() + given.value(), 0.0);
+            bar.iter_mut().zip(&given[place(world, moment)]).for_each(sum);
+            options.shorten(bar);
+        });
     };
     engine.stepping(worlds, |memory| {
         memory.begin(&engine.step, at)?;
@@ -155,24 +162,13 @@ fn along<S: Number>(
                 let first = (world * course.steps + step) * u;
                 u_bars[first..first + u].copy_from_slice(&memory.controls[world * u..(world + 1) * u]);
             }
-            if engine.options.truncate.is_some_and(|window| (course.steps - step).is_multiple_of(window)) {
+            if options.drops_before(step) {
                 x_bar.fill(S::default());
             }
             add_given(step, &mut x_bar);
         }
         finish(memory, worlds, (&x_bar, &u_bars), bars, shared)
     })
-}
-
-/// Adds the cotangent that was given at a moment, and clips the sum.
-fn add<S: Number>(engine: &Engine, x_bar: &mut [S], given: &[S]) {
-    let sum = |(bar, given): (&mut S, &S)| *bar = S::from_parts(bar.value() + given.value(), 0.0);
-    x_bar.iter_mut().zip(given).for_each(sum);
-    let Some(most) = engine.options.clip else { return };
-    let norm = x_bar.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
-    if norm > most {
-        x_bar.iter_mut().for_each(|x| *x = S::from_parts(x.value() * (most / norm), 0.0));
-    }
 }
 
 /// Writes what the way back has left.
@@ -204,7 +200,7 @@ pub fn pushforward<S: Number>(
     states: &mut [S],
     states_dot: &mut [S],
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use pullback_engine::{Options, Scheme, Step};
+use pullback_engine::{Error, Options, Scheme, Step};
 use pullback_kernel::prelude::RunOptions;
 use pullback_scene::{Integrator, Memory, Snapshots};
 use pyo3::prelude::*;
@@ -44,6 +44,7 @@ impl Simulation {
         truncate: Option<usize>,
         clip: Option<f64>,
         threads: usize,
+        steps: usize,
     ) -> PyResult<Simulation> {
         let model = model.get();
         compute(py, || {
@@ -53,8 +54,13 @@ impl Simulation {
             let step = Step::new(&model.model, Scheme { integrator, dt, substeps })?;
             let run = RunOptions { threads, ..RunOptions::default() };
             let options = Options { memory, snapshots, truncate, clip, run, ..Options::new(1) };
-            // What rollouts would refuse is refused here.
-            pullback_engine::Rollout::<f64>::new(&step, options)?;
+            // What rollouts would refuse is refused here. What a budget falls short of is said of as many steps as there are.
+            pullback_engine::Rollout::<f64>::new(&step, options).or_else(|error| match error {
+                Error::Budget { .. } => {
+                    pullback_engine::Rollout::new(&step, Options { steps: steps.max(1), ..options })
+                }
+                error => Err(error),
+            })?;
             Ok(Simulation(Engine { step, options, pools: Pools::default() }.into()))
         })
     }
@@ -184,7 +190,7 @@ impl Simulation {
         compute(py, || {
             // SAFETY: the package passes arrays of these sizes, and holds them until this returns.
             let batch = unsafe { sizes.batch::<f64>(three(at))? };
-            batch.check()?;
+            batch.check(&self.0)?;
             let to = three(found);
             let [x, u, theta] = [batch.x.of(0), batch.u.of(0), batch.theta.of(0)];
             let found = self.0.step.linearise(index, x, u, theta)?;

@@ -3,7 +3,7 @@
 use pullback_engine::{Error, Parts, Stepper};
 use pullback_kernel::prelude::Dual;
 
-use crate::batch::{Bars, Batch, Shared, put};
+use crate::batch::{Bars, Batch, Shared, check_given, put};
 use crate::error::Failure;
 use crate::pool::{Engine, Number};
 
@@ -27,6 +27,14 @@ impl<'a> Clock<'a> {
         Ok(Clock { numbers, least })
     }
 
+    /// The number of the step of a world.
+    pub fn of(self, world: usize) -> usize {
+        match self.numbers {
+            [] => 0,
+            numbers => numbers[world % numbers.len()] as usize,
+        }
+    }
+
     /// Sets how far worlds are ahead of the first, and gives the number of its step.
     fn set<S: Parts>(self, stepper: &mut Stepper<S>) -> usize {
         if self.numbers.len() > 1 {
@@ -43,7 +51,7 @@ pub fn forward<S: Number>(
     clock: Clock<'_>,
     next: &mut [S],
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         return Ok(());
     }
@@ -66,12 +74,13 @@ pub fn pullback<S: Number>(
     bars: &mut Bars<'_, S>,
     shared: Shared,
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         bars.clear();
         return Ok(());
     }
     let (next, next_bar) = next;
+    check_given(engine, 1, next_bar)?;
     engine.stepping(at.worlds, |memory| {
         memory.begin(&engine.step, at)?;
         memory.set_controls(&at.u, at.worlds, 0)?;
@@ -91,7 +100,7 @@ pub fn pullback<S: Number>(
         }
         Ok(())
     })?;
-    bars.check()
+    bars.check(engine, at)
 }
 
 /// Its pushforward: x_next and its tangent, computed in double precision.
@@ -102,7 +111,7 @@ pub fn pushforward<S: Number>(
     next: &mut [S],
     next_dot: &mut [S],
 ) -> Result<(), Error> {
-    at.check()?;
+    at.check(engine)?;
     if at.worlds == 0 {
         return Ok(());
     }

@@ -5,40 +5,25 @@
 //! change inside of a program.
 
 mod api;
+mod known;
 
 use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::batch::{Batch, Shared, Sizes, duals, numbers, numbers_mut};
-use crate::compute::{caught, look};
+use crate::compute::caught;
 use crate::error::Failure;
 use crate::pool::{Engine, Number};
 use crate::rollout::{self, Course};
-use crate::simulation::Simulation;
 use crate::step::{self, Clock};
+use crate::watch::{self, Watched};
 use api::{Array, Buffer, CallFrame, ErrorCode, XlaError};
-
-/// Simulations that compiled programs call. They stay: a compiled program may outlive every other trace of its simulation.
-static KNOWN: RwLock<Vec<Arc<Engine>>> = RwLock::new(Vec::new());
-
-/// The number by which compiled programs call a simulation.
-#[pyfunction]
-pub fn xla_number(simulation: &Bound<'_, Simulation>) -> PyResult<usize> {
-    look(|| number_of(simulation.get()))
-}
-
-fn number_of(simulation: &Simulation) -> usize {
-    let engine = &simulation.0;
-    let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    known.iter().position(|it| Arc::ptr_eq(it, engine)).unwrap_or_else(|| {
-        known.push(engine.clone());
-        known.len() - 1
-    })
-}
+use known::Callee;
+pub use known::xla_number;
 
 /// The handler, for `jax.ffi.register_ffi_target`.
 #[pyfunction]
@@ -97,6 +82,8 @@ fn told(failure: Failure) -> (ErrorCode, String) {
 /// A call, as its attribute says.
 struct Call<'a> {
     engine: Arc<Engine>,
+    /// How its worlds are looked at, if they are.
+    watched: Option<Arc<Watched>>,
     kind: Kind,
     /// How many steps.
     count: usize,
@@ -165,8 +152,7 @@ unsafe fn read(frame: &CallFrame) -> Result<Call<'_>, Failure> {
     else {
         return Err(refused("its attribute"));
     };
-    let known = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let engine = usize::try_from(number).ok().and_then(|i| known.get(i).cloned());
+    let callee = usize::try_from(number).ok().and_then(Callee::of);
     // SAFETY: as above.
     let (mut arguments, results) = unsafe { (frame.arguments()?, frame.results()?) };
     let kind = Kind::of(kind).ok_or_else(|| refused("there is no such operation"))?;
@@ -180,8 +166,17 @@ unsafe fn read(frame: &CallFrame) -> Result<Call<'_>, Failure> {
     if arguments.iter().chain(&results).any(|buffer| Some(buffer.dtype) != dtype) {
         return Err(refused("its arrays are of different types"));
     }
+    let (engine, watched) =
+        match callee.ok_or_else(|| refused("there is no such simulation in this process"))? {
+            Callee::Engine(engine) => (engine, None),
+            Callee::Watch(watched) => (watched.engine.clone(), Some(watched)),
+        };
+    if watched.is_some() && kind.is_rollout() {
+        return Err(refused("rollouts are not looked at"));
+    }
     Ok(Call {
-        engine: engine.ok_or_else(|| refused("there is no such simulation in this process"))?,
+        engine,
+        watched,
         kind,
         index,
         count: usize::try_from(count).map_err(|_| refused("a negative number of steps"))?,
@@ -227,9 +222,10 @@ impl Call<'_> {
             return Err(refused("another number of arrays is wanted"));
         }
         let out = if a == 5 { self.arguments[3].len() } else { self.results[0].len() };
-        let worlds = out / (seen * x).max(1);
+        let each = self.watched.as_ref().map_or(seen * x, |watched| watched.seen());
+        let worlds = out / each.max(1);
         let sizes = Sizes { worlds, shared: self.shared, x, u: u * steps, theta };
-        let (lens, out) = (sizes.lens(), worlds * seen * x);
+        let (lens, out) = (sizes.lens(), worlds * each);
         let argument = |i: usize| if a == 5 && i >= 3 { out } else { lens[i % 3] };
         let result = |i: usize| if a == 5 { lens[i] } else { out };
         let wanted = || (0..a).map(argument).chain((0..r).map(result));
@@ -263,6 +259,21 @@ impl Call<'_> {
             let of = |i: usize| Ok::<_, Failure>(duals(argument(i)?, argument(i + 3)?));
             Ok([of(0)?, of(1)?, of(2)?])
         };
+        if let Some(watched) = &self.watched {
+            return match self.kind {
+                Kind::StepPullback => {
+                    Ok(watch::pullback(watched, &at, clock, argument(4)?, &mut bars()?, self.shared)?)
+                }
+                Kind::StepPushforward => {
+                    let dots: Batch<'_, S> = sizes.over(argument(3)?, argument(4)?, argument(5)?);
+                    let (seen_dot, mut seen) = (result(0)?, vec![S::default(); self.results[0].len()]);
+                    Ok(watch::pushforward(watched, &at, &dots, clock, &mut seen, seen_dot)?)
+                }
+                Kind::Step | Kind::Rollout | Kind::RolloutPullback | Kind::RolloutPushforward => {
+                    Ok(watch::forward(watched, &at, clock, result(0)?)?)
+                }
+            };
+        }
         match self.kind {
             Kind::Step => step::forward(engine, &at, clock, result(0)?)?,
             Kind::Rollout => rollout::forward(engine, &at, self.course(), result(0)?)?,

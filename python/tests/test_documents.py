@@ -14,7 +14,15 @@ from conftest import ROOT
 EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
 
 
-def run(code: str) -> str:
+LIBRARIES = {
+    "torch": "import torch",
+    "jax": "import jax",
+    "gymnasium": "pullback.gym",
+    "matplotlib": "import viz",
+}
+
+
+def run(code: str, folder: Path = ROOT) -> str:
     for library in ("torch", "jax"):
         if f"import {library}" in code and importlib.util.find_spec(library) is None:
             pytest.skip(f"{library} is not installed")
@@ -32,7 +40,7 @@ def run(code: str) -> str:
         ],
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=folder,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -57,10 +65,19 @@ def test_the_example_of_the_readme_prints_a_gradient() -> None:
     assert re.fullmatch(r"by mass: -74\.\d+ m²/kg\n", printed), printed
 
 
-def test_the_python_page() -> None:
+def test_the_python_page(tmp_path: Path) -> None:
     found = blocks("docs/python.md")
-    assert len(found) >= 5
-    for missing in ("torch", "jax"):
+    assert len(found) >= 11
+    for missing, sign in LIBRARIES.items():
         if importlib.util.find_spec(missing) is None:
-            found = [block for block in found if f"import {missing}" not in block]
-    assert run("\n".join(found))
+            found = [block for block in found if sign not in block]
+    # What it writes goes elsewhere.
+    (tmp_path / "scenes").symlink_to(ROOT / "scenes")
+    assert run("\n".join(found), tmp_path)
+    assert (tmp_path / "dog.html").exists() == any("viz" in block for block in found)
+
+
+def test_the_python_page_begins_with_a_gradient() -> None:
+    first = blocks("docs/python.md")[0]
+    assert len(first.strip().splitlines()) <= 11
+    assert re.fullmatch(r"by mass: -74\.\d+ m²/kg\n", run(first))

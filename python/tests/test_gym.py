@@ -165,3 +165,23 @@ def test_a_transition_has_a_graph(simulations: dict[str, pullback.Simulation]) -
     ahead, behind = (env.transition(x, u.detach() + s)[1] for s in (h, -h))
     assert torch.allclose(by_u[:, 0], (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-9)
     assert after.shape == (3, 2)
+
+
+def test_slips_are_told(simulations: dict[str, pullback.Simulation]) -> None:
+    from pullback.gym import VectorEnv
+
+    rod = simulations["rod"]
+    env = VectorEnv(rod, 3, reward)
+    with pytest.raises(pullback.Error, match=r"step before reset: .*env.reset\(seed=0\)") as raised:
+        env.step(np.zeros((3, 1)))
+    assert isinstance(raised.value, gymnasium.error.ResetNeeded)
+    for spread in (-1, [0.1, np.nan]):
+        with pytest.raises(
+            pullback.SettingError, match="spread is .*: standard deviations are wanted, 0 or more"
+        ):
+            VectorEnv(rod, 3, reward, spread=spread)
+    size = len(rod.model.params_layout)
+    with pytest.raises(
+        pullback.ShapeError, match=rf"theta: .* or \(3, {size}\) is wanted, and \(4, {size}\) was given"
+    ):
+        VectorEnv(rod, 3, reward, theta=np.ones((4, size)))

@@ -262,7 +262,7 @@ def test_errors_come_through_xla(simulations: dict[str, pullback.Simulation]) ->
     with pytest.raises(pullback.DtypeError, match="float64 or float32 is wanted"):
         sim.step(x.astype(jnp.int32))
     with pytest.raises(
-        (ValueError, RuntimeError), match="the first states: number 2 is NaN; all must be finite"
+        (ValueError, RuntimeError), match="the first states: `ball.position.z` is NaN; all must be finite"
     ):
         jax.jit(sim.step)(x.at[2].set(jnp.nan)).block_until_ready()
     wild = sim.replace(dt=10.0, integrator="explicit-euler")

@@ -384,7 +384,9 @@ def test_wrong_arrays_are_refused(simulations: dict[str, pullback.Simulation]) -
         sim.step(x.astype(np.int64))
     with pytest.raises(pullback.DtypeError, match="the same for all"):
         sim.step(x.astype(np.float32), u[0], theta)
-    with pytest.raises(pullback.RangeError, match="the first states: number 3 is NaN; all must be finite"):
+    with pytest.raises(
+        pullback.RangeError, match="the first states: `nail.position.x` is NaN; all must be finite"
+    ):
         sim.step(np.where(np.arange(12) == 3, np.nan, x))
     for index in (-1, 1.5, "one", True, [0, -2], None):
         with pytest.raises(pullback.SettingError, match="index is .*: a whole number, 0 or more"):

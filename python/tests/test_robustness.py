@@ -47,6 +47,12 @@ def members() -> list[tuple[str, Any]]:
         "Simulation.rollout_pullback": (False, 0, 0, 0, True, three, 0, 0, three),
         "Simulation.rollout_pushforward": (False, 0, 0, 0, True, three, three, 0, 0),
         "Simulation.linearise": (0, three, three),
+        "Watch.step": (False, 0, 0, (0, 0), three, 0),
+        "Watch.step_pullback": (False, 0, 0, (0, 0), three, 0, 0, three),
+        "Watch.step_pushforward": (False, 0, 0, (0, 0), three, three, 0, 0),
+        "Watch.part": (sim.model._core, sim._core, "ball"),
+        "Watch.contacts": (sim.model._core, sim._core, None, None),
+        "page": (sim.model._core, sim._core, 0, 0, 0, 0),
         "Problem.begin": (None,),
         "Problem.of": (sim.model._core, sim._core, 1, [], [], method, (1, 0.0, None)),
         "Run.load": ("nowhere.json", ""),
@@ -64,7 +70,11 @@ def members() -> list[tuple[str, Any]]:
         "Model": (sim.model._core, lambda: _core.Model("", "scene.toml", False, [], [], "fixed")),
         "Simulation": (
             sim._core,
-            lambda: _core.Simulation(sim.model._core, 0.1, 1, "rk4", ("dense", 0), "f64", None, None, 1),
+            lambda: _core.Simulation(sim.model._core, 0.1, 1, "rk4", ("dense", 0), "f64", None, None, 1, 5),
+        ),
+        "Watch": (
+            _core.Watch.part(sim.model._core, sim._core, "ball"),
+            lambda: _core.Watch.part(sim.model._core, sim._core, "ball"),
         ),
         "Problem": (problem._core, lambda: _core.Problem("", "problem.toml")),
         "Run": (run._core, lambda: _core.Run(method, [1.0], None, None, 1, 0.0, None, None)),
@@ -83,7 +93,7 @@ def members() -> list[tuple[str, Any]]:
                 found.append((whole, lambda it=instance, name=name, given=given: getattr(it, name)(*given)))
             else:
                 found.append((whole, lambda it=instance, name=name: getattr(it, name)))
-    for name in ("command", "xla_number"):
+    for name in ("command", "page", "xla_number"):
         given = arguments.pop(name)
         found.append((name, lambda name=name, given=given: getattr(_core, name)(*given)))
     assert not arguments, "all of them are there"
@@ -189,6 +199,28 @@ def test_ctrl_c_ends_a_long_call(backwards: bool) -> None:
     thread.join()
     assert late < 0.5
     assert np.all(np.isfinite(sim.step(x)))
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_a_long_look() -> None:
+    sim = pullback.load(SCENES / "quadruped.toml")
+    worlds = 100_000
+    seen = sim.watch(np.tile(sim.model.state().values, (worlds, 1))).contact("dog")
+    sent: list[float] = []
+
+    def send() -> None:
+        time.sleep(0.5)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            seen.pullback(normal=np.ones(worlds))
+    late = time.monotonic() - sent[0]
+    thread.join()
+    assert late < 0.5
 
 
 def test_threads_run_at_the_same_time() -> None:

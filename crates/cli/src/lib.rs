@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use load::alone;
+pub use page::played;
 
 /// Simulate a world, write a loss over what happened, and follow its gradient.
 #[derive(Parser)]

@@ -81,6 +81,27 @@ pub fn write_simulated(folder: &RunFolder, problem: &mut Problem, recorded: &Rec
     write(folder, &beside(report, folder, simulate::TRAJECTORY, TRAJECTORY_HOLDS))
 }
 
+/// A page that plays states back which were computed elsewhere, with plots of them: `states` one after the other, a step of `problem`
+/// apart, at these params. `controls`, of all steps, may be empty.
+pub fn played(problem: &Problem, states: &[f64], controls: &[f64], params: &[f64]) -> Result<String> {
+    let scene = &problem.description().scene;
+    let mut recorded = Recorded::given(problem, states, controls, params);
+    recorded.touch(problem)?;
+    let steps = recorded.len() - 1;
+    let (mut moved, mut facts) = (Ok(()), facts(scene));
+    for (what, fact) in &mut facts {
+        if *what == "time" {
+            *fact = format!("{} of {} s", counted(steps, "step"), human(scene.simulation.dt));
+        }
+    }
+    let report = Report::new(problem.model().name()).summary(&facts).section("Motion", |s| {
+        s.text(&scene.description);
+        moved = motion::show(s, problem, None, &recorded);
+    });
+    moved?;
+    Ok(report.html())
+}
+
 /// The page of `pullback check`.
 pub fn write_checked(folder: &RunFolder, problem: &mut Problem, health: &Health) -> Result<()> {
     let scene = &problem.description().scene;

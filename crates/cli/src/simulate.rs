@@ -82,6 +82,27 @@ impl Unsolved {
 }
 
 impl Recorded {
+    /// What was computed elsewhere: states one after the other, controls of all steps, or none, and params.
+    pub fn given(problem: &Problem, states: &[f64], controls: &[f64], params: &[f64]) -> Recorded {
+        let model = problem.model();
+        let (state_len, control_len) = (model.state_layout().len(), model.control_layout().len());
+        let dt = problem.description().scene.simulation.dt;
+        let moments = states.len() / state_len.max(1);
+        let steps = moments.saturating_sub(1);
+        let idle = || vec![0.0; steps * control_len];
+        Recorded {
+            times: (0..moments).map(|t| t as f64 * dt).collect(),
+            states: states.to_vec(),
+            controls: if controls.is_empty() { idle() } else { controls.to_vec() },
+            params: params.to_vec(),
+            particles: model.particles(),
+            state_len,
+            control_len,
+            contacts: Vec::new(),
+            unsolved: Unsolved::default(),
+        }
+    }
+
     /// How many states.
     pub fn len(&self) -> usize {
         self.times.len()

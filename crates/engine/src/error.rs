@@ -159,13 +159,15 @@ pub enum Error {
     },
     /// A derivative that is no number.
     #[error(
-        "the gradient by the {what} is {value} (number {index}): a loss or a force of one's own may have a pullback that is not finite"
+        "the gradient by {name} of the {what} is {value}: a loss or a force of one's own may have a pullback that is not finite"
     )]
     GradientNotFinite {
         /// By what.
         what: &'static str,
         /// Which number of it.
         index: usize,
+        /// What that is called: see [`Layout::called`](crate::names::Layout::called).
+        name: String,
         /// What it is.
         value: f64,
     },
@@ -198,12 +200,14 @@ pub enum Error {
         found: usize,
     },
     /// A number that is not one was given.
-    #[error("{what}: number {index} is {value}; all must be finite")]
+    #[error("{what}: {name} is {value}; all must be finite")]
     StartNotFinite {
         /// Which vector.
         what: &'static str,
         /// Which of its numbers.
         index: usize,
+        /// What that is called: see [`Layout::called`](crate::names::Layout::called).
+        name: String,
         /// What it is.
         value: f64,
     },

@@ -29,4 +29,4 @@ pub use pullback_scene::{Integrator, Memory, Snapshots};
 pub use rollout::{Gradient, Loss, Options, Rollout, Start};
 pub use step::{Scheme, Step};
 pub use stepper::{Parts, Stepper};
-pub use stop::stop_when;
+pub use stop::{go_on, stop_when};

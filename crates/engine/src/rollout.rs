@@ -249,8 +249,7 @@ impl<S: Parts> Rollout<S> {
             self.pull(step)?;
             self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
             self.add_control_bars(step);
-            let remaining = self.options.steps - step;
-            if self.options.truncate.is_some_and(|window| remaining.is_multiple_of(window)) {
+            if self.options.drops_before(step) {
                 self.state_bar.fill(0.0);
             }
             self.add_bars(start, loss, step);
@@ -344,11 +343,7 @@ impl<S: Parts> Rollout<S> {
                 params: &mut self.gradient.params[world * params..(world + 1) * params],
             };
             loss.pullback(&moment, &mut bars);
-            let norm = state_bar.iter().map(|x| x * x).sum::<f64>().sqrt();
-            self.gradient.norms[world * (steps + 1) + step] = norm;
-            if let Some(most) = self.options.clip.filter(|most| norm > *most) {
-                state_bar.iter_mut().for_each(|x| *x *= most / norm);
-            }
+            self.gradient.norms[world * (steps + 1) + step] = self.options.shorten(state_bar);
         }
     }
 
@@ -362,9 +357,15 @@ impl<S: Parts> Rollout<S> {
             sums.iter_mut().zip(&self.numbers).for_each(|(sum, bar)| *sum += bar.value());
         }
         let Gradient { states, controls, params, .. } = &self.gradient;
-        for (what, numbers) in [("first state", states), ("controls", controls), ("params", params)] {
+        let (model, Options { steps, worlds, .. }) = (self.step.model(), self.options);
+        for (what, layout, steps, numbers) in [
+            ("first state", model.state_layout(), None, states),
+            ("controls", model.control_layout(), Some(steps), controls),
+            ("params", model.params_layout(), None, params),
+        ] {
             if let Some(index) = numbers.iter().position(|x| !x.is_finite()) {
-                return Err(Error::GradientNotFinite { what, index, value: numbers[index] });
+                let (name, value) = (layout.called(index, steps, worlds), numbers[index]);
+                return Err(Error::GradientNotFinite { what, index, name, value });
             }
         }
         Ok(())
@@ -373,17 +374,18 @@ impl<S: Parts> Rollout<S> {
 
 /// Are these as many numbers as worlds and steps want, and all of them finite?
 fn check_start(model: &Model, worlds: usize, steps: usize, start: &Start<'_>) -> Result<(), Error> {
-    let controls = model.control_layout().len() * steps;
-    for (what, wanted, found) in [
-        ("the first states", model.state_layout().len() * worlds, start.states),
-        ("the controls of all steps", controls * worlds, start.controls),
-        ("the params", model.params_layout().len() * worlds, start.params),
+    for (what, layout, steps, found) in [
+        ("the first states", model.state_layout(), None, start.states),
+        ("the controls of all steps", model.control_layout(), Some(steps), start.controls),
+        ("the params", model.params_layout(), None, start.params),
     ] {
+        let wanted = layout.len() * steps.unwrap_or(1) * worlds;
         if found.len() != wanted {
             return Err(Error::Length { what, wanted, found: found.len() });
         }
-        if let Some(i) = found.iter().position(|x| !x.is_finite()) {
-            return Err(Error::StartNotFinite { what, index: i, value: found[i] });
+        if let Some(index) = found.iter().position(|x| !x.is_finite()) {
+            let (name, value) = (layout.called(index, steps, worlds), found[index]);
+            return Err(Error::StartNotFinite { what, index, name, value });
         }
     }
     Ok(())

@@ -249,7 +249,7 @@ impl<S: Parts> Stepper<S> {
     }
 
     fn advance_to(&mut self, step: usize, known: Option<&[S]>, see: &mut See<'_, S>) -> Result<(), Error> {
-        stop::check(step)?;
+        stop::go_on(step)?;
         self.holds = None;
         let size = self.state.len();
         for part in 0..self.parts {
@@ -342,7 +342,7 @@ impl<S: Parts> Stepper<S> {
         wanted("the cotangents of states", self.state.len(), state_bar)?;
         wanted("the cotangents of controls", self.worlds * self.control_len, control_bar)?;
         match self.holds == Some(step) {
-            true => stop::check(step)?,
+            true => stop::go_on(step)?,
             false => self.advance_to(step, known, &mut |_, _| Ok(()))?,
         }
         self.holds = None;
@@ -471,7 +471,7 @@ impl<S: Parts> Stepper<S> {
         state_bar: &mut [S],
         control_bar: &mut [S],
     ) -> Result<(), Error> {
-        stop::check(step)?;
+        stop::go_on(step)?;
         (self.holds, self.to_carry) = (None, false);
         for part in (0..self.parts).rev() {
             load(part, &mut self.workspace)?;

@@ -47,8 +47,8 @@ pub fn stop_when<T>(ask: &dyn Fn() -> bool, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// An error if whoever is asked wants to stop before step number `step`.
-pub(crate) fn check(step: usize) -> Result<(), Error> {
+/// An error if whoever is asked wants to stop before step number `step`: for long work of one's own that makes no steps.
+pub fn go_on(step: usize) -> Result<(), Error> {
     // SAFETY: whoever is asked lives as long as `stop_when` runs, which takes the pointer away when it ends.
     match ASKED.get().is_some_and(|ask| unsafe { (*ask)() }) {
         true => Err(Error::Stopped { step }),

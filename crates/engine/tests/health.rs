@@ -84,6 +84,9 @@ fn starts_with_numbers_that_are_none() {
             ] {
                 let error = result.expect_err("an error");
                 assert!(matches!(error, Error::StartNotFinite { index: i, .. } if i == index), "{error}");
+                let name =
+                    ["`ball.velocity.y` is", "`thruster.force.z` of step 4 is", "`gravity.x` is"][which];
+                assert!(error.to_string().contains(name), "{error}");
             }
         }
     }

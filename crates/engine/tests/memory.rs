@@ -162,6 +162,8 @@ fn budgets_are_kept() {
             let run = RunOptions { threads, ..RunOptions::default() };
             let options = Options { worlds, run, snapshots, ..Options::new(STEPS) };
             let numbers = Numbers::new(&model, STEPS, worlds);
+            let (needed, all) = bounds(&step, Options { steps: 1, ..options });
+            assert!(needed <= all, "{name}: {needed} bytes at least, and {all} for all");
             let (needed, all) = bounds(&step, options);
             let what = format!("{name} with {}, {worlds} worlds, {threads} threads", integrator.name());
             let budget = |bytes: usize| Options { memory: Memory::Budget { bytes }, ..options };

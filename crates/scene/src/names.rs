@@ -2,6 +2,7 @@
 
 mod parts;
 mod touchers;
+mod tracked;
 
 use std::collections::HashMap;
 

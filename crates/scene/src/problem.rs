@@ -230,6 +230,13 @@ pub enum Tracked {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
     },
+    /// The origin of a body or frame along an axis of the world: [m], [m/s].
+    Part {
+        /// The body or frame.
+        of: Part,
+        /// The axis: 0, 1 or 2 for x, y or z.
+        axis: usize,
+    },
     /// A hinge: [rad], [rad/s]; or a slide: [m], [m/s].
     Joint {
         /// The robot, as an index of [`Scene::robots`].

@@ -7,7 +7,7 @@ use crate::error::{Error, Invalid};
 use crate::material::{Material, MaterialPair, Surface};
 use crate::names::{Names, PartNames};
 use crate::particles::Particles;
-use crate::problem::Part;
+use crate::problem::{Part, Tracked};
 use crate::robot::{Robot, Shape};
 use crate::simulation::Simulation;
 use crate::source::Source;
@@ -254,6 +254,16 @@ impl Scene {
     /// When there is none; the nearest name is suggested.
     pub fn part(&self, name: &str) -> Result<Part, Invalid> {
         PartNames::new(&self.robots).part(name)
+    }
+
+    /// What a column of measurements is of, by its name in data files (`ball.x`, `arm.hand.vz`, `arm.elbow`, `arm.elbow.velocity`), and
+    /// whether its velocity is meant.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such thing; the nearest name is suggested.
+    pub fn tracked(&self, column: &str) -> Result<(Tracked, bool), Invalid> {
+        PartNames::new(&self.robots).tracked(&Names::new(&self.particles), column)
     }
 
     /// The name of a body or frame: `arm.hand`, `ball`, `cubes[3]`. What no robot has is written `#index`.

@@ -4,7 +4,7 @@ use pullback_scene::robot::{
     Body, Frame, Geometry, Inertial, Joint, JointKind, Keyframe, Limit, Mimic, Motor, Placement, Shape,
     Tendon, Transmission,
 };
-use pullback_scene::{Error, LossKind, LossTerm, Part, Problem, Robot, Scene, When};
+use pullback_scene::{Error, LossKind, LossTerm, Part, Problem, Robot, Scene, Tracked, When};
 
 const QUARTER: f64 = std::f64::consts::FRAC_1_SQRT_2;
 const NOT_TURNED: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
@@ -551,4 +551,57 @@ fn a_scene_has_something_in_it() {
     assert_eq!(scene.check(), Ok(()));
     scene.robots.clear();
     assert_eq!(scene.check().expect_err("it is empty").path, "particles");
+}
+
+/// Columns of measurements: a joint that is called as an axis is stays a joint.
+#[test]
+fn what_columns_are_of() {
+    let scene = parse(
+        r#"
+        [[particles]]
+        name = "ball"
+        position = [0, 0, 0]
+        mass = 1
+        [[bodies]]
+        name = "bricks"
+        positions = [[1, 0, 0], [2, 0, 0]]
+        mass = 1
+        shape = { sphere = 0.1 }
+        [[robots]]
+        name = "arm"
+        [[robots.bodies]]
+        name = "hand"
+        mass = 1
+        shape = { sphere = 0.1 }
+        [[robots.joints]]
+        name = "x"
+        body = "hand"
+        kind = "slide"
+        axis = [1, 0, 0]
+        [[robots.frames]]
+        name = "tip"
+        body = "hand"
+        "#,
+    );
+    let of = |name: &str| scene.tracked(name).unwrap_or_else(|error| panic!("{}", error.what));
+    let robot = |name: &str| scene.robots.iter().position(|robot| robot.name == name).expect("it is there");
+    let (arm, bricks) = (robot("arm"), robot("bricks"));
+    assert_eq!(of("ball.vy"), (Tracked::Particle { particle: 0, axis: 1 }, true));
+    assert_eq!(
+        of("bricks[1].z"),
+        (Tracked::Part { of: Part::Body { robot: bricks, body: 1 }, axis: 2 }, false)
+    );
+    assert_eq!(of("arm.hand.vx"), (Tracked::Part { of: Part::Body { robot: arm, body: 0 }, axis: 0 }, true));
+    assert_eq!(of("arm.tip.y"), (Tracked::Part { of: Part::Frame { robot: arm, frame: 0 }, axis: 1 }, false));
+    assert_eq!(of("arm.x"), (Tracked::Joint { robot: arm, joint: 0 }, false));
+    assert_eq!(of("arm.x.velocity"), (Tracked::Joint { robot: arm, joint: 0 }, true));
+    for (name, what) in [
+        ("bal.x", "there is no particle `bal`"),
+        ("arm.hant.x", "there is no body or frame `arm.hant`"),
+        ("arm.y.velocity", "there is no joint `arm.y`"),
+        ("bricks[2].x", "there is no body `bricks[2]`"),
+        ("ball", "there is no column `ball`"),
+    ] {
+        assert_eq!(scene.tracked(name).expect_err(name).what, what);
+    }
 }

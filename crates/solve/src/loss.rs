@@ -56,8 +56,19 @@ enum Entries {
     Part { of: Part, velocity: bool, axes: Vec<(usize, f64)> },
     /// What contacts come to: forces, of the step that ends, or penetration.
     Contact { between: Between, group: usize, numbers: Vec<(Quantity, f64)> },
-    /// Numbers of the state, and a row of what they should be for each step of `at`.
-    Rows { indices: Vec<usize>, rows: Vec<Vec<f64>> },
+    /// Numbers of the state or of parts, and a row of what they should be for each step of `at`.
+    Rows { numbers: Vec<Number>, rows: Vec<Vec<f64>> },
+}
+
+impl Entries {
+    /// Do they measure bodies or frames?
+    fn has_parts(&self) -> bool {
+        match self {
+            Entries::Part { .. } => true,
+            Entries::Rows { numbers, .. } => numbers.iter().any(|it| matches!(it, Number::Part { .. })),
+            Entries::State(_) | Entries::Control(_) | Entries::Contact { .. } => false,
+        }
+    }
 }
 
 /// A number of a moment that a residual measures.
@@ -91,7 +102,7 @@ impl Losses {
             Ok(Term { name, entries, at, factor: (term.weight * dt).sqrt() })
         };
         let mut terms = terms.iter().enumerate().map(term).collect::<Result<Vec<Term>, Invalid>>()?;
-        let watched = terms.iter().any(|term| matches!(term.entries, Entries::Part { .. }));
+        let watched = terms.iter().any(|term| term.entries.has_parts());
         let parts = if watched { Some(RefCell::new(Parts::new(model)?)) } else { None };
         let mut groups: Vec<Between> = Vec::new();
         for term in &mut terms {
@@ -142,8 +153,7 @@ impl Losses {
             let measures = |term: &Term| of(&term.entries) && term.place(moment.step, self.steps).is_some();
             self.terms.iter().any(measures)
         };
-        let part = |entries: &Entries| matches!(entries, Entries::Part { .. });
-        let parts = self.parts.as_ref().filter(|_| measured(part));
+        let parts = self.parts.as_ref().filter(|_| measured(Entries::has_parts));
         if let Some(parts) = parts {
             parts.borrow_mut().look(moment);
         }
@@ -314,14 +324,15 @@ fn measured(scene: &Scene, model: &Model, kind: &LossKind) -> Result<(String, En
             (format!("position of {name}"), Entries::State(vec![(number, *target)]))
         }
         LossKind::Trajectory { data, tracks, file } => {
-            let index = |t: &Track| match t.of {
-                Tracked::Particle { particle, axis } => Ok(state(particle, t.velocity, axis)),
-                Tracked::Joint { robot, joint } => joint_number(robot, joint, t.velocity),
+            let number = |t: &Track| match t.of {
+                Tracked::Particle { particle, axis } => Ok(Number::State(state(particle, t.velocity, axis))),
+                Tracked::Part { of, axis } => Ok(Number::Part { of, velocity: t.velocity, axis }),
+                Tracked::Joint { robot, joint } => joint_number(robot, joint, t.velocity).map(Number::State),
             };
             let row = |row: &Vec<f64>| tracks.iter().map(|t| row[t.column]).collect();
             let rows = data.rows.iter().map(row).collect();
             let name = format!("trajectory in {}", file.file_name().unwrap_or_default().to_string_lossy());
-            (name, Entries::Rows { indices: tracks.iter().map(index).collect::<Result<_, _>>()?, rows })
+            (name, Entries::Rows { numbers: tracks.iter().map(number).collect::<Result<_, _>>()?, rows })
         }
         LossKind::Contact { of, with, quantity } => {
             let between = Between { of: Some(*of), with: *with };
@@ -364,9 +375,9 @@ fn in_order(entries: Entries, at: When) -> (Entries, When) {
     let mut order: Vec<usize> = (0..steps.len()).collect();
     order.sort_by_key(|&i| steps[i]);
     let entries = match entries {
-        Entries::Rows { indices, rows } => {
+        Entries::Rows { numbers, rows } => {
             let rows = order.iter().map(|&i| rows.get(i).cloned().unwrap_or_default()).collect();
-            Entries::Rows { indices, rows }
+            Entries::Rows { numbers, rows }
         }
         Entries::State(_) | Entries::Control(_) | Entries::Part { .. } | Entries::Contact { .. } => entries,
     };
@@ -420,9 +431,9 @@ impl Term {
             Entries::Contact { group, numbers, .. } => numbers.iter().for_each(|&(quantity, target)| {
                 visit(Number::Contact { group: *group, quantity }, target);
             }),
-            Entries::Rows { indices, rows } => {
+            Entries::Rows { numbers, rows } => {
                 let row = rows.get(place).map_or(&[][..], Vec::as_slice);
-                indices.iter().zip(row).for_each(|(&i, &target)| visit(Number::State(i), target));
+                numbers.iter().zip(row).for_each(|(&number, &target)| visit(number, target));
             }
         }
     }

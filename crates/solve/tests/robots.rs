@@ -192,6 +192,57 @@ fn jacobians_agree_both_ways_and_with_differences() {
     }
 }
 
+/// Measurements of a frame, a loose body, a particle and a joint in one table are what losses of each of them are.
+#[test]
+fn measurements_of_bodies_and_frames() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("measured-bodies");
+    std::fs::create_dir_all(&folder).expect("it can be made");
+    let csv = "time, arm.tip.x, nut.vz, arm.lower.z, dust.y, arm.shoulder\n0.1, 0.5, -1, 0.6, 0.2, 0.8\n0.3, 0.4, -3, 0.1, 0, 0.3\n";
+    std::fs::write(folder.join("seen.csv"), csv).expect("it can be written");
+    let fits = |losses: &str| {
+        let text = format!("{SCENE}\n{VARIABLES}\n{losses}");
+        let description = scene::Problem::parse(&text, folder.join("robots.toml"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        Problem::new(description).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let mut measured = fits("[[loss]]\nkind = \"trajectory\"\ndata = \"seen.csv\"\nweight = 2\n");
+    let mut losses = String::new();
+    for (step, [tip, nut, lower, dust, shoulder]) in
+        [(10, [0.5, -1.0, 0.6, 0.2, 0.8]), (30, [0.4, -3.0, 0.1, 0.0, 0.3])]
+    {
+        for (kind, of, target, axis) in [
+            ("position", "arm.tip", [tip, 0.0, 0.0], "x"),
+            ("velocity", "nut", [0.0, 0.0, nut], "z"),
+            ("position", "arm.lower", [0.0, 0.0, lower], "z"),
+            ("position", "dust", [0.0, dust, 0.0], "y"),
+        ] {
+            losses += &format!(
+                "[[loss]]\nkind = \"{kind}\"\nof = \"{of}\"\ntarget = {target:?}\naxes = [\"{axis}\"]\nat = {step}\nweight = 2\n"
+            );
+        }
+        losses += &format!(
+            "[[loss]]\nkind = \"joint\"\nof = \"arm.shoulder\"\ntarget = {shoulder}\nat = {step}\nweight = 2\n"
+        );
+    }
+    let mut apart = fits(&losses);
+    let z = point(&measured);
+    let [one, other] = [&mut measured, &mut apart].map(|problem| {
+        let mut gradient = vec![0.0; z.len()];
+        (problem.gradient(&z, &mut gradient).expect("it has one"), gradient)
+    });
+    assert!((one.0 - other.0).abs() < 1e-12 * one.0 && one.0 > 0.1, "{} {}", one.0, other.0);
+    for (a, b) in one.1.iter().zip(&other.1) {
+        assert!((a - b).abs() < 1e-10 * (1.0 + a.abs()), "{a} {b}");
+    }
+    let health = check(&mut measured, &z).expect("it can be checked");
+    assert!(health.audit.iter().all(|audit| audit.agreement() == Agreement::Right));
+    let [(residuals, forwards), (_, backwards)] =
+        [Way::Forwards, Way::Backwards].map(|way| measured.jacobian_by(way, &z).expect("it has one"));
+    assert_eq!(residuals.len(), 10);
+    let size = forwards.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+    assert!(forwards.iter().zip(&backwards).all(|(f, b)| (f - b).abs() < 1e-10 * size));
+}
+
 /// A state in which a robot rests has the same numbers after every step: what is measured then must not be mixed up.
 #[test]
 fn parts_that_rest_are_not_mixed_up() {

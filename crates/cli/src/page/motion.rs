@@ -1,5 +1,6 @@
 //! What moves: paths, joints, what was measured, controls, and a playback.
 
+mod measured;
 mod seen;
 mod solids;
 
@@ -7,7 +8,7 @@ use anyhow::Result;
 use pullback_engine::Touching;
 use pullback_report::{Playback, Plot, Section};
 use pullback_scene::robot::JointKind;
-use pullback_scene::{LossKind, LossTerm, Scene, Table, Track, Tracked};
+use pullback_scene::{LossKind, LossTerm, Scene};
 use pullback_solve::Problem;
 
 use crate::simulate::Recorded;
@@ -17,8 +18,6 @@ use seen::Seen;
 const MOST_PATHS: usize = 12;
 /// More measured columns, or controls, than this are not plotted.
 const MOST_PLOTS: usize = 8;
-/// More measurements than this would hide the line through them.
-const MOST_POINTS: usize = 100;
 /// An axis along which less happens than this part of the most is not shown.
 const FLAT: f64 = 1e-3;
 
@@ -37,7 +36,7 @@ pub fn show(
     let seen_before = before.map(|before| Seen::new(problem, before)).transpose()?;
     let targets = targets(scene, losses, &seen);
     playback(s, scene, &targets, &seen);
-    measured(s, problem, before, recorded);
+    measured::show(s, problem, before, recorded)?;
     let views = views(&seen);
     for axes in &views {
         s.plot(&paths(scene, *axes, &targets, seen_before.as_ref(), &seen));
@@ -52,71 +51,6 @@ pub fn show(
     controls(s, problem, recorded);
     contacts(s, recorded);
     Ok(())
-}
-
-/// A number of the state that was measured.
-struct Measured {
-    number: usize,
-    title: String,
-    /// What its axis is called.
-    axis: String,
-}
-
-impl Measured {
-    fn new(problem: &Problem, track: &Track) -> Option<Measured> {
-        let (scene, model) = (&problem.description().scene, problem.model());
-        let (what, field) = if track.velocity { ("Velocity", "velocity") } else { ("Position", "position") };
-        let (number, title, axis) = match track.of {
-            Tracked::Particle { particle, axis } => {
-                let v = if track.velocity { "v" } else { "" };
-                let first = if track.velocity { model.positions() } else { 0 };
-                let title = format!("{what} of {} along {}", scene.particle_name(particle), AXES[axis]);
-                (first + 3 * particle + axis, title, format!("{v}{}", AXES[axis]))
-            }
-            Tracked::Joint { robot, joint } => {
-                let name = scene.joint_name(robot, joint);
-                let number = model.state_layout().find(&format!("{name}.{field}")).ok()?.start;
-                (number, format!("{what} of {name}"), field.to_owned())
-            }
-        };
-        let unit = &model.state_layout().quantity_of(number)?.unit;
-        Some(Measured { number, title, axis: format!("{axis} [{unit}]") })
-    }
-}
-
-/// Measurements, and the motion that should fit them.
-fn measured(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorded: &Recorded) {
-    let columns = problem.description().losses.iter().filter_map(|term| match &term.kind {
-        LossKind::Trajectory { data, tracks, .. } => Some(tracks.iter().map(move |track| (data, track))),
-        LossKind::Position { .. }
-        | LossKind::Velocity { .. }
-        | LossKind::PartPosition { .. }
-        | LossKind::PartVelocity { .. }
-        | LossKind::Joint { .. }
-        | LossKind::Contact { .. }
-        | LossKind::Effort { .. } => None,
-    });
-    let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
-    for (data, track) in columns.iter().take(MOST_PLOTS) {
-        let Some(Measured { number, title, axis }) = Measured::new(problem, track) else { continue };
-        let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
-            recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[number])).unzip()
-        };
-        let mut plot = Plot::line(title).x("time [s]").y(axis);
-        let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
-        let (times, values): (Vec<f64>, Vec<f64>) =
-            data.rows.iter().step_by(every).map(|row| (row[0], row[track.column])).unzip();
-        let name = if every > 1 { format!("measured, 1 of {every}") } else { "measured".to_owned() };
-        plot = plot.points(name, &times, &values);
-        if let Some((times, values)) = before.map(curve) {
-            plot = plot.series("before", &times, &values);
-        }
-        let (times, values) = curve(recorded);
-        s.plot(&plot.series(if before.is_some() { "fitted" } else { "simulated" }, &times, &values));
-    }
-    if columns.len() > MOST_PLOTS {
-        s.text(&format!("The first {MOST_PLOTS} of {} measured columns.", columns.len()));
-    }
 }
 
 fn targets(scene: &Scene, losses: &[LossTerm], seen: &Seen) -> Vec<(String, [f64; 3])> {

@@ -92,6 +92,16 @@ impl Layout {
         }
     }
 
+    /// What number `i` is called among those of many vectors, one after the other, as errors say it: `ball.mass` of world 2. Each of
+    /// the `worlds` has one vector, or one of each of so many steps.
+    pub fn called(&self, i: usize, steps: Option<usize>, worlds: usize) -> String {
+        let (row, number) = (i / self.len().max(1), i % self.len().max(1));
+        let step = steps.map(|steps| format!(" of step {}", row % steps.max(1))).unwrap_or_default();
+        let world = row / steps.unwrap_or(1).max(1);
+        let world = if worlds > 1 { format!(" of world {world}") } else { String::new() };
+        format!("`{}`{step}{world}", self.name_of(number))
+    }
+
     /// What number `i` means.
     pub fn quantity_of(&self, i: usize) -> Option<&super::Quantity> {
         let part = self.part_of(i)?;

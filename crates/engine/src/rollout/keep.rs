@@ -117,7 +117,7 @@ fn affordable(bytes: usize, fixed: usize, size: usize, options: &Options) -> Res
     let state = size * Store::bytes_per_number(options.snapshots);
     // A schedule remembers where it keeps each state, unless it keeps all.
     let all = fixed + options.steps * state;
-    let needed = fixed + state + size_of::<usize>();
+    let needed = all.min(fixed + state + size_of::<usize>());
     if bytes >= all {
         return Ok(options.steps);
     }

@@ -3,6 +3,8 @@
 use pullback_kernel::prelude::RunOptions;
 use pullback_scene::{Memory, Snapshots};
 
+use crate::stepper::Parts;
+
 /// How a rollout runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -47,5 +49,19 @@ impl Options {
             clip: s.clip,
             ..Self::new(s.steps)
         }
+    }
+
+    /// On the way back: are cotangents dropped that have come through step number `step`?
+    pub fn drops_before(&self, step: usize) -> bool {
+        self.truncate.is_some_and(|window| (self.steps - step).is_multiple_of(window))
+    }
+
+    /// On the way back: shortens the cotangent of a state that is longer than it may be. Returns its norm before that.
+    pub fn shorten<S: Parts>(&self, state_bar: &mut [S]) -> f64 {
+        let norm = state_bar.iter().map(|x| x.value() * x.value()).sum::<f64>().sqrt();
+        if let Some(most) = self.clip.filter(|most| norm > *most) {
+            state_bar.iter_mut().for_each(|x| *x = S::from_parts(x.value() * (most / norm), 0.0));
+        }
+        norm
     }
 }

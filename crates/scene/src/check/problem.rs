@@ -244,10 +244,11 @@ fn tracked(path: &str, scene: &Scene, of: Tracked) -> Checked {
         Tracked::Particle { particle, .. } if particle >= scene.particle_count() => {
             Err(no_particle(path, particle, scene.particle_count()))
         }
-        Tracked::Particle { axis, .. } if axis > 2 => {
+        Tracked::Particle { axis, .. } | Tracked::Part { axis, .. } if axis > 2 => {
             Err(Invalid::new(path, format!("there is no axis {axis}"), "axes are 0, 1 and 2"))
         }
         Tracked::Particle { .. } => Ok(()),
+        Tracked::Part { of, .. } => part(path, scene, of),
         Tracked::Joint { robot, joint: index } => joint(path, scene, robot, index),
     }
 }

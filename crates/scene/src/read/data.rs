@@ -7,18 +7,10 @@ use super::Fault;
 use super::loss::{Known, step_of};
 use super::node::Node;
 use crate::error::{Error, Invalid, Position};
-use crate::names::PartNames;
-use crate::problem::{Table, Track, Tracked};
+use crate::problem::{Table, Track};
 use crate::simulation::Simulation;
 use crate::source::read_text;
 use crate::words;
-
-/// What the columns of a particle are called.
-const QUANTITIES: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
-
-/// What the column of a joint's velocity ends with.
-const VELOCITY: &str = ".velocity";
-const OF_JOINTS: &str = "the name of a hinge [rad] or slide [m], with .velocity its velocity [rad/s, m/s]";
 
 /// A data file.
 pub(super) struct Data {
@@ -170,36 +162,9 @@ fn example(known: &Known<'_>) -> &'static str {
 }
 
 fn track(column: usize, field: &Field<'_>, known: &Known<'_>) -> Result<Track, Bad> {
-    let (particles, parts) = (&known.particles, &known.parts);
-    if parts.begins(field.text) || (particles.is_empty() && parts.has_robots()) {
-        let (of, velocity) = joint(field.text, parts).map_err(|it| field.bad("", it.what, it.fix))?;
-        return Ok(Track { of, velocity, column });
-    }
-    let split = field.text.rsplit_once('.').and_then(|(particle, quantity)| {
-        Some((particle, QUANTITIES.iter().position(|known| *known == quantity)?))
-    });
-    let Some((particle, at)) = split else {
-        let what = format!("there is no column {}", words::quoted(field.text));
-        let of_particles =
-            "columns are a particle's name with .x, .y, .z [m], .vx, .vy or .vz [m/s], such as `ball.x`";
-        let fix = match parts.has_robots() {
-            true => format!("{of_particles}; or {OF_JOINTS}, such as `arm.elbow`"),
-            false => of_particles.to_owned(),
-        };
-        return Err(field.bad("", what, fix));
-    };
-    let particle = particles.index(particle).map_err(|invalid| field.bad("", invalid.what, invalid.fix))?;
-    Ok(Track { of: Tracked::Particle { particle, axis: at % 3 }, velocity: at >= 3, column })
-}
-
-/// `arm.elbow`, or `arm.elbow.velocity`: the joint, and whether its velocity is meant.
-fn joint(name: &str, parts: &PartNames<'_>) -> Result<(Tracked, bool), Invalid> {
-    let (found, velocity) = match (parts.joint(name), name.strip_suffix(VELOCITY)) {
-        (Err(_), Some(joint)) => (parts.joint(joint), true),
-        (found, _) => (found, false),
-    };
-    let of = |(robot, joint)| (Tracked::Joint { robot, joint }, velocity);
-    found.map(of).map_err(|it| Invalid { fix: format!("{}; columns are {OF_JOINTS}", it.fix), ..it })
+    let found = known.parts.tracked(&known.particles, field.text);
+    let (of, velocity) = found.map_err(|invalid| field.bad("", invalid.what, invalid.fix))?;
+    Ok(Track { of, velocity, column })
 }
 
 fn row(fields: &[Field<'_>], columns: &[String]) -> Result<Vec<f64>, Bad> {

@@ -1,0 +1,49 @@
+"""Rollouts with a policy in the loop: a function from states to controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._library import one_library
+from .errors import SettingError
+
+#: A step of x, u and theta, with its number as `index`.
+Stepping = Callable[..., Any]
+
+
+def rollout(
+    stepping: Stepping,
+    settings: dict[str, Any],
+    policy: Callable[[Any], Any],
+    at: tuple[Any, Any],
+    steps: int,
+    last: bool,
+) -> Any:
+    """A rollout from x, with theta, in which a policy gives each step its control, in the library whose arrays they are."""
+    x, theta = at
+
+    def step(x: Any, u: Any, index: Any) -> Any:
+        if u is None:
+            raise SettingError("the policy returns None: a control is wanted; has it a `return`?")
+        return stepping(x, u, theta, index=index)
+
+    # A network of torch tells whose it is; of other functions the arguments do.
+    library = one_library(("x", "theta", "u"), (x, theta, policy))
+    if library == "numpy":
+        states = [np.asarray(x)]
+        for index in range(steps):
+            states.append(step(states[-1], policy(states[-1]), index))
+        return states[-1] if last else np.stack(states, axis=-2)
+    for cut in ("truncate", "clip"):
+        if settings[cut] is not None:
+            raise SettingError(
+                f"{cut} is {settings[cut]}: a rollout with a policy cuts no gradients; use `sim.replace({cut}=None)`"
+            )
+    if library == "torch":
+        from . import _torch_policy as of_library
+    else:
+        from . import _jax_policy as of_library  # type: ignore[no-redef]
+    return of_library.controlled(step, policy, of_library.like(x, theta), steps, last, settings["memory"])

@@ -33,7 +33,7 @@ impl Energy {
     /// Of a model.
     pub fn new(model: &Model) -> Result<Energy, Error> {
         let mut p = Program::builder();
-        let Declared { inputs, state, params, .. } = Declared::new(&mut p, model);
+        let Declared { inputs, state, params, .. } = Declared::whole(&mut p, model)?;
         let (mut potentials, mut kinetic) = (Vec::new(), None);
         if let Some(v) = inputs.v.particles {
             let mut dynamics = Dynamics::new(&mut p, model, &inputs, 1.0)?;
@@ -41,7 +41,7 @@ impl Energy {
             for force in model.forces() {
                 potentials.extend(force.energy(&mut site)?);
             }
-            let mass = inputs.param::<f64>("particles.mass")?;
+            let mass = inputs.mass()?;
             let energy = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
             p.output(energy);
             kinetic = Some(energy);

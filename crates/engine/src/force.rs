@@ -34,6 +34,11 @@ pub trait Force: Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// What it makes of params alone: done when they change, not in every step.
+    fn prepare(&self, _workshop: &mut Workshop<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// The force on each particle [N], at the positions, velocities and time of the site.
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error>;
 
@@ -68,6 +73,8 @@ pub(crate) struct Inputs {
     /// Params and controls by key: their place in the layouts, and the buffer.
     pub params: HashMap<String, AnyNumber>,
     pub controls: HashMap<String, AnyNumber>,
+    /// What forces read instead of some of their params, by key.
+    pub prepared: HashMap<String, AnyNumber>,
     /// Of each particle [m]: 0 for a point, and none where all are.
     pub radii: Option<Buffer<f64>>,
     /// What robots read instead of most of their params.
@@ -79,24 +86,60 @@ impl Inputs {
         find(&self.params, key, "param")
     }
 
+    /// The mass of each particle [kg], with what forces have added to it.
+    pub fn mass(&self) -> Result<Buffer<f64>, Error> {
+        match self.prepared.contains_key(TOTAL_MASS) {
+            true => find(&self.prepared, TOTAL_MASS, "mass"),
+            false => self.param("particles.mass"),
+        }
+    }
+
     /// Particles at these positions and velocities, as contact sees them.
     pub fn particles(&self, x: &Bundle, v: &Bundle, count: usize) -> Option<Particles> {
         Some(Particles { x: x.particles?, v: v.particles?, radius: self.radii, count })
     }
 }
 
-/// A buffer of scalars, vectors or quaternions.
+/// What the mass of particles is called where forces add to it.
+const TOTAL_MASS: &str = "particles.total mass";
+
+/// A buffer of scalars, vectors, quaternions or matrices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AnyNumber {
     Scalar(Buffer<f64>),
     Vector(Buffer<Vec3>),
     Quaternion(Buffer<Quat>),
+    Matrix(Buffer<Mat3>),
 }
 
-/// Values that params and controls can have: `f64`, [`Vec3`], [`Quat`].
+impl AnyNumber {
+    /// A parameter of another program that holds the same.
+    pub fn parameter_like(self, p: &mut Builder, name: &str, len: usize) -> AnyNumber {
+        match self {
+            AnyNumber::Scalar(_) => AnyNumber::Scalar(p.parameter(name, len)),
+            AnyNumber::Vector(_) => AnyNumber::Vector(p.parameter(name, len)),
+            AnyNumber::Quaternion(_) => AnyNumber::Quaternion(p.parameter(name, len)),
+            AnyNumber::Matrix(_) => AnyNumber::Matrix(p.parameter(name, len)),
+        }
+    }
+
+    /// Says that the caller reads it.
+    pub fn output(self, p: &mut Builder) {
+        match self {
+            AnyNumber::Scalar(buffer) => p.output(buffer),
+            AnyNumber::Vector(buffer) => p.output(buffer),
+            AnyNumber::Quaternion(buffer) => p.output(buffer),
+            AnyNumber::Matrix(buffer) => p.output(buffer),
+        }
+    }
+}
+
+/// Values that params and controls can have: `f64`, [`Vec3`], [`Quat`]; what is prepared may be a [`Mat3`], too.
 pub trait Number: Value + Sized {
     #[doc(hidden)]
     fn of(buffer: Slot) -> Option<Buffer<Self>>;
+    #[doc(hidden)]
+    fn slot(buffer: Buffer<Self>) -> Slot;
 }
 
 #[doc(hidden)]
@@ -112,6 +155,9 @@ macro_rules! number {
                     _ => None,
                 }
             }
+            fn slot(buffer: Buffer<Self>) -> Slot {
+                Slot(AnyNumber::$variant(buffer))
+            }
         }
     )*};
 }
@@ -119,6 +165,70 @@ number! {
     f64, Scalar;
     Vec3, Vector;
     Quat, Quaternion;
+    Mat3, Matrix;
+}
+
+/// Where forces make what depends on params alone: a program in the making.
+pub struct Workshop<'a> {
+    /// The program: apply kernels to buffers with it.
+    pub program: &'a mut Builder,
+    /// How many particles.
+    pub particles: usize,
+    params: &'a HashMap<String, AnyNumber>,
+    made: Vec<Made>,
+    mass: Option<Buffer<f64>>,
+}
+
+/// Something that was prepared: what it is called, where it is, and how many values it has.
+pub(crate) struct Made {
+    pub key: String,
+    pub buffer: AnyNumber,
+    pub len: usize,
+}
+
+/// `a + b`
+#[kernel]
+fn sum<R: Real>(a: R, b: R) -> R {
+    a + b
+}
+
+impl<'a> Workshop<'a> {
+    /// What all forces of a model make, from params with these buffers.
+    pub(crate) fn of(
+        forces: &[std::sync::Arc<dyn Force>],
+        program: &'a mut Builder,
+        params: &'a HashMap<String, AnyNumber>,
+        particles: usize,
+    ) -> Result<Vec<Made>, Error> {
+        let mut workshop = Workshop { program, particles, params, made: Vec::new(), mass: None };
+        forces.iter().try_for_each(|force| force.prepare(&mut workshop))?;
+        if let Some(mass) = workshop.mass {
+            workshop.keep(TOTAL_MASS, mass);
+        }
+        Ok(workshop.made)
+    }
+
+    /// The params with this key, as [`Force::params`] declared them.
+    pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(self.params, key, "param")
+    }
+
+    /// Keeps it for [`Site::prepared`], by a key that nothing else has.
+    pub fn keep<T: Number>(&mut self, key: &str, buffer: Buffer<T>) {
+        let (Slot(slot), len) = (T::slot(buffer), self.program.len(buffer));
+        self.made.push(Made { key: key.to_owned(), buffer: slot, len });
+    }
+
+    /// Adds to the masses of particles [kg]: one number for each of them all.
+    pub fn add_mass(&mut self, name: &str, more: Buffer<f64>) -> Result<(), Error> {
+        let mass = match self.mass {
+            Some(mass) => mass,
+            None => self.param("particles.mass")?,
+        };
+        let name = format!("masses with {name}");
+        self.mass = Some(self.program.map::<sum>(&name, (mass.own(), more.own())));
+        Ok(())
+    }
 }
 
 /// Where forces are evaluated: a program in the making, and the buffers to read.
@@ -154,6 +264,16 @@ impl Site<'_> {
     /// The params with this key, as [`Force::params`] declared them.
     pub fn param<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
         self.inputs.param(key)
+    }
+
+    /// What [`Force::prepare`] kept under this key.
+    pub fn prepared<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(&self.inputs.prepared, key, "prepared value")
+    }
+
+    /// The mass of each particle [kg], with that of the elements that it is a corner of.
+    pub fn mass(&self) -> Result<Buffer<f64>, Error> {
+        self.inputs.mass()
     }
 
     /// The controls with this key, as [`Force::controls`] declared them.

@@ -1,6 +1,9 @@
 //! Integrators, by name, one file each: how positions and velocities go on, given accelerations.
 
+mod cholesky;
 mod euler;
+mod factors;
+mod gmres;
 mod implicit;
 pub(crate) mod jacobians;
 mod rk4;

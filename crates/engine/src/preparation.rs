@@ -7,6 +7,7 @@ use pullback_kernel::program::{BufferUse, Scalar};
 
 use crate::articulated::Slots;
 use crate::error::Error;
+use crate::force::{Made, Workshop};
 use crate::model::Model;
 use crate::step::{declare_all, held, ranges};
 
@@ -19,11 +20,8 @@ pub(crate) struct Preparation {
 }
 
 impl Preparation {
-    /// For steps of a model: its robots' joint frames and inertias.
+    /// For steps of a model: its robots' joint frames and inertias, and what its forces prepare.
     pub fn new(model: &Model) -> Result<Option<Preparation>, Error> {
-        if model.robots().is_empty() {
-            return Ok(None);
-        }
         let mut p = Program::builder();
         let mut slots = HashMap::new();
         let params = declare_all(&mut p, model.params_layout(), &mut slots, true);
@@ -32,6 +30,14 @@ impl Preparation {
             let (made, _) = robot.prepare(&mut p, &Slots { what: "param", slots: &slots })?;
             prepared.extend(made.uses(&p));
             made.output(&mut p);
+        }
+        for Made { buffer, len, .. } in Workshop::of(model.forces(), &mut p, &slots, model.particles())? {
+            buffer.output(&mut p);
+            let buffer = BufferUse::from(buffer);
+            prepared.push((buffer, len * buffer.numbers()));
+        }
+        if prepared.is_empty() {
+            return Ok(None);
         }
         Ok(Some(Preparation { program: p.finish()?, params, prepared }))
     }

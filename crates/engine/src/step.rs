@@ -11,7 +11,7 @@ use pullback_scene::Integrator;
 use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
 use crate::contact::{Contacts, Part};
 use crate::error::Error;
-use crate::force::{AnyNumber, Force, Inputs, Site};
+use crate::force::{AnyNumber, Force, Inputs, Site, Workshop};
 use crate::integrate::{self, LATTICE_LIMIT, on_lattice};
 use crate::model::Model;
 use crate::names::{Block, Layout};
@@ -89,6 +89,8 @@ pub(crate) struct Io {
     pub implicit: Option<Arc<Unknown>>,
     /// How far the impulses of contacts are from their law.
     pub residuals: Vec<Buffer<f64>>,
+    /// The masses of particles, where nothing else moves.
+    pub mass: Option<Buffer<f64>>,
 }
 
 impl Io {
@@ -255,7 +257,32 @@ impl Bundle {
 }
 
 impl Declared {
-    pub fn new(p: &mut Builder, model: &Model) -> Declared {
+    /// With what is prepared as params of its own, in the order of [`Preparation`].
+    pub fn new(p: &mut Builder, model: &Model) -> Result<Declared, Error> {
+        let mut declared = Declared::all_but_prepared(p, model);
+        // What forces make, and how much of it, is seen where it is made.
+        let mut elsewhere = Program::builder();
+        let mut slots = HashMap::new();
+        declare_all(&mut elsewhere, model.params_layout(), &mut slots, true);
+        for made in Workshop::of(model.forces(), &mut elsewhere, &slots, model.particles())? {
+            let buffer = made.buffer.parameter_like(p, &format!("{}, prepared", made.key), made.len);
+            let numbers = BufferUse::from(buffer).numbers();
+            declared.prepared.push((buffer.into(), made.len * numbers));
+            declared.inputs.prepared.insert(made.key, buffer);
+        }
+        Ok(declared)
+    }
+
+    /// With operations that make what forces prepare, in the same program.
+    pub fn whole(p: &mut Builder, model: &Model) -> Result<Declared, Error> {
+        let mut declared = Declared::all_but_prepared(p, model);
+        for made in Workshop::of(model.forces(), p, &declared.inputs.params, model.particles())? {
+            declared.inputs.prepared.insert(made.key, made.buffer);
+        }
+        Ok(declared)
+    }
+
+    fn all_but_prepared(p: &mut Builder, model: &Model) -> Declared {
         let (x, v) = (Bundle::positions(p, "position", model), Bundle::velocities(p, "velocity", model));
         let time = p.input::<f64>("time", 1);
         let state = [x.uses(p), v.uses(p)].concat();
@@ -272,8 +299,8 @@ impl Declared {
             prepared.extend(buffers.uses(p));
             robots.push(buffers);
         }
-        let (params, controls, radii) = (HashMap::new(), HashMap::new(), None);
-        let mut inputs = Inputs { x, v, time, params, controls, radii, robots };
+        let (params, controls, made, radii) = (HashMap::new(), HashMap::new(), HashMap::new(), None);
+        let mut inputs = Inputs { x, v, time, params, controls, prepared: made, radii, robots };
         let params = declare_all(p, model.params_layout(), &mut inputs.params, true);
         let control = declare_all(p, model.control_layout(), &mut inputs.controls, false);
         inputs.radii = inputs.param("particles.radius").ok().map(|radius| all_radii(p, model, radius));
@@ -322,7 +349,7 @@ pub(crate) fn declare_all(
 /// The program of a step, or of a step back.
 fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Error> {
     let mut p = Program::builder();
-    let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model);
+    let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model)?;
     let mut dynamics = Dynamics::new(&mut p, model, &inputs, scheme.part())?;
     let integrate::Next { x, v, implicit } = integrate::advance(&mut dynamics, scheme, back)?;
     let residuals = std::mem::take(&mut dynamics.residuals);
@@ -339,7 +366,8 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
         residual.robots.iter().for_each(|&r| p.output(r));
         Arc::new(Unknown { z: z.uses(&p), residual: residual.uses(&p), position_per_velocity })
     });
-    let io = Io { time: inputs.time, state, next, control, params, prepared, implicit, residuals };
+    let mass = if model.robots().is_empty() { Some(inputs.mass()?) } else { None };
+    let io = Io { time: inputs.time, state, next, control, params, prepared, implicit, residuals, mass };
     Ok((p.finish()?, io))
 }
 
@@ -353,7 +381,7 @@ fn reversible(model: &Model) -> Result<(), Error> {
     }
     let depends = |force: Option<&dyn Force>| -> Result<bool, Error> {
         let mut p = Program::builder();
-        let Declared { inputs, .. } = Declared::new(&mut p, model);
+        let Declared { inputs, .. } = Declared::new(&mut p, model)?;
         let mut dynamics = Dynamics::new(&mut p, model, &inputs, 1.0)?;
         let acts = match force {
             Some(force) => force.force(&mut dynamics.site(&inputs.x, &inputs.v, 0.0))?,
@@ -395,6 +423,7 @@ impl From<AnyNumber> for BufferUse {
             AnyNumber::Scalar(buffer) => buffer.into(),
             AnyNumber::Vector(buffer) => buffer.into(),
             AnyNumber::Quaternion(buffer) => buffer.into(),
+            AnyNumber::Matrix(buffer) => buffer.into(),
         }
     }
 }
@@ -497,7 +526,7 @@ impl<'a> Dynamics<'a> {
         delay: f64,
         contact: Option<Buffer<Vec3>>,
     ) -> Result<Buffer<Vec3>, Error> {
-        let (mass, model) = (self.inputs.param::<f64>("particles.mass")?, self.model);
+        let (mass, model) = (self.inputs.mass()?, self.model);
         let mut site = self.site(x, v, delay);
         let mut total = model.forces()[0].force(&mut site)?;
         for (i, force) in model.forces().iter().enumerate().skip(1) {

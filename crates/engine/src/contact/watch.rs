@@ -137,7 +137,7 @@ impl ContactWatch {
             });
         };
         let mut p = Program::builder();
-        let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model);
+        let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model)?;
         let parts = Dynamics::new(&mut p, model, &inputs, scheme.part())?.parts(&inputs.x, &inputs.v)?;
         let groups = groups(contact);
         let n = groups.len();

@@ -31,13 +31,13 @@ impl Force for Gravity {
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let (m, g) = (site.param::<f64>("particles.mass")?, site.param::<Vec3>("gravity")?);
+        let (m, g) = (site.mass()?, site.param::<Vec3>("gravity")?);
         let name = site.name("weight");
         Ok(site.program.map::<weight>(&name, (m.own(), g.shared())))
     }
 
     fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
-        let (m, g) = (site.param::<f64>("particles.mass")?, site.param::<Vec3>("gravity")?);
+        let (m, g) = (site.mass()?, site.param::<Vec3>("gravity")?);
         let (name, x) = (site.name("energy of gravity"), site.x);
         Ok(Some(site.program.reduce::<weight_energy>(&name, (x.own(), m.own(), g.shared()))))
     }

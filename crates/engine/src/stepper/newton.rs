@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::step::{Unknown, held, ranges};
 
 /// Most iterations, shorter steps included.
-const ITERATIONS: usize = 60;
+const ITERATIONS: usize = 200;
 /// A residual of so many roundings is zero.
 const ROUNDINGS: f64 = 4.0;
+/// A step that goes downhill is long enough, and not too long, if it goes uphill at its end no steeper than by this part of that.
+const FLATTER: f64 = 0.9;
 /// Where rounding keeps it from getting smaller, it may be this much of the velocities.
 const LOOSE: f64 = 1e-7;
 
@@ -41,6 +43,8 @@ struct World {
     norm: f64,
     /// How much of the step is tried.
     fraction: f64,
+    /// How steep it goes down at `from` along the step, where that is known.
+    slope: Option<f64>,
 }
 
 impl<S: Parts> Scratch<S> {
@@ -172,7 +176,7 @@ impl<S: Parts> Stepper<S> {
     /// Newton's method with halved steps, world by world: none depends on how far the others are.
     fn iterate(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
         let count = self.unknowns();
-        self.newton.worlds.fill(World { done: false, norm: f64::INFINITY, fraction: 1.0 });
+        self.newton.worlds.fill(World { done: false, norm: f64::INFINITY, fraction: 1.0, slope: None });
         for iteration in 0..ITERATIONS {
             self.evaluate(unknown)?;
             if iteration == 0 && !self.newton.residual.iter().all(|r| r.is_finite()) {
@@ -200,10 +204,12 @@ impl<S: Parts> Stepper<S> {
                     for i in range.clone() {
                         (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
                     }
-                    jacobians.solve(world, &mut n.step[range.clone()]);
-                    if !n.step[range.clone()].iter().all(|d| d.is_finite()) {
+                    let found = jacobians.step(world, &mut n.step[range.clone()]);
+                    if !found || !n.step[range.clone()].iter().all(|d| d.is_finite()) {
                         return Err(Error::Singular { step });
                     }
+                    let residual = n.residual[range.clone()].iter().map(|r| r.value());
+                    n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
                     let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]
@@ -255,6 +261,17 @@ impl<S: Parts> Stepper<S> {
             for i in range {
                 n.z[i] = S::from_parts(n.from[i], 0.0);
             }
+        } else if let (Some(first), true) = (state.slope, norm.is_finite()) {
+            // What falls is an energy, which a smaller residual need not come with.
+            let residual = n.residual[range.clone()].iter().map(|r| r.value());
+            let slope = self.jacobians.as_ref().and_then(|j| j.slope(world, residual, &n.step[range]));
+            let slope = slope.unwrap_or(f64::INFINITY);
+            if first < 0.0 && slope <= -FLATTER * first {
+                (state.norm, state.fraction) = (norm, 1.0);
+                return true;
+            }
+            // Where the slope would be zero if it grew evenly.
+            state.fraction *= (first / (first - slope)).clamp(0.1, 0.5);
         } else {
             state.fraction *= 0.5;
         }
@@ -272,7 +289,9 @@ impl<S: Parts> Stepper<S> {
             for i in range.clone() {
                 n.step[i] = -n.residual[i].tangent();
             }
-            jacobians.solve(world, &mut n.step[range.clone()]);
+            if !jacobians.solve(world, &mut n.step[range.clone()]) {
+                return Err(Error::Singular { step });
+            }
             for i in range {
                 n.z[i] = S::from_parts(n.z[i].value(), n.step[i]);
             }
@@ -307,7 +326,9 @@ impl<S: Parts> Stepper<S> {
             let [a, b] = unknown.position_per_velocity;
             let along = [(v, a), (&n.values[range.clone()], b)];
             self.manifold.pull_velocity(x, along, x_bar, &mut n.step[range.clone()]);
-            jacobians.solve_transposed(world, &mut n.step[range.clone()]);
+            if !jacobians.solve_transposed(world, &mut n.step[range.clone()]) {
+                return Err(Error::Singular { step });
+            }
             for i in range.clone() {
                 n.residual[i] = S::from_parts(-n.step[i], 0.0);
             }

@@ -116,6 +116,8 @@ impl<S: Parts> Stepper<S> {
     }
 
     fn with(step: &Step, program: &Program, io: &Io, worlds: usize, options: RunOptions) -> Self {
+        // First: what it takes to see who depends on whom is gone before the rest is there.
+        let jacobians = Jacobians::new(step, worlds);
         let workspace = match worlds {
             1 => program.workspace(options),
             n => program.batch(n, options),
@@ -124,7 +126,6 @@ impl<S: Parts> Stepper<S> {
             (step.model().state_layout().len(), step.model().control_layout().len());
         let scheme = step.scheme();
         let preparing = step.prepare.as_ref().map(|prepare| Preparing::new(prepare, worlds, options));
-        let jacobians = Jacobians::new(step, worlds);
         let positions = step.model().positions();
         let unknowns = if jacobians.is_some() { (state_len - positions) * worlds } else { 0 };
         let prepared = io.prepared.iter().map(|(_, len)| *len).max().unwrap_or(0);

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::words::nearest_few;
+use pullback_soft::rest::InverseEdges;
 
 use crate::articulated::Prepared;
 use crate::contact::Particles;
@@ -110,6 +111,7 @@ pub(crate) enum AnyNumber {
     Vector(Buffer<Vec3>),
     Quaternion(Buffer<Quat>),
     Matrix(Buffer<Mat3>),
+    Edges(Buffer<InverseEdges>),
 }
 
 impl AnyNumber {
@@ -120,6 +122,7 @@ impl AnyNumber {
             AnyNumber::Vector(_) => AnyNumber::Vector(p.parameter(name, len)),
             AnyNumber::Quaternion(_) => AnyNumber::Quaternion(p.parameter(name, len)),
             AnyNumber::Matrix(_) => AnyNumber::Matrix(p.parameter(name, len)),
+            AnyNumber::Edges(_) => AnyNumber::Edges(p.parameter(name, len)),
         }
     }
 
@@ -130,11 +133,12 @@ impl AnyNumber {
             AnyNumber::Vector(buffer) => p.output(buffer),
             AnyNumber::Quaternion(buffer) => p.output(buffer),
             AnyNumber::Matrix(buffer) => p.output(buffer),
+            AnyNumber::Edges(buffer) => p.output(buffer),
         }
     }
 }
 
-/// Values that params and controls can have: `f64`, [`Vec3`], [`Quat`]; what is prepared may be a [`Mat3`], too.
+/// Values that params and controls can have: `f64`, [`Vec3`], [`Quat`]; what is prepared may be a [`Mat3`] or [`InverseEdges`], too.
 pub trait Number: Value + Sized {
     #[doc(hidden)]
     fn of(buffer: Slot) -> Option<Buffer<Self>>;
@@ -166,6 +170,7 @@ number! {
     Vec3, Vector;
     Quat, Quaternion;
     Mat3, Matrix;
+    InverseEdges, Edges;
 }
 
 /// Where forces make what depends on params alone: a program in the making.

@@ -2,6 +2,7 @@
 
 pub mod articulated;
 mod contact;
+mod controller;
 mod energy;
 mod error;
 pub mod force;
@@ -13,6 +14,7 @@ pub mod names;
 pub mod particles;
 mod preparation;
 pub mod rollout;
+pub mod soft;
 mod step;
 mod stepper;
 mod stop;

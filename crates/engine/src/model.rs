@@ -1,16 +1,19 @@
 //! What the world is: names, forces and constraints, fixed once built.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use pullback_scene::Scene;
 
-use crate::articulated::{Manifold, Robot};
+use crate::articulated::{Manifold, Robot, Tree};
 use crate::contact::Contacts;
+use crate::controller::{Controller, Sizes};
 use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
+use crate::soft::{Bending, Sail, Sheet, Solid};
 
 /// What the world is. Cheap to clone: copies share it.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ struct Inner {
     forces: Vec<Arc<dyn Force>>,
     constraints: Vec<Arc<dyn Constraint>>,
     contact: Option<Arc<Contacts>>,
+    controllers: Vec<Arc<Controller>>,
     /// The controls that the scene gives: one row for all steps, or one for each.
     controls: Vec<Vec<f64>>,
 }
@@ -73,7 +77,10 @@ impl Model {
             "mass",
             1,
             all(&|g| g.masses.clone()),
-            Quantity::new("kg", "mass of the particle").positive(),
+            match scene.solids.is_empty() && scene.sheets.is_empty() {
+                true => Quantity::new("kg", "mass of the particle").positive(),
+                false => Quantity::new("kg", "mass besides that of elements around").at_least(0.0),
+            },
         );
         let (radius, round) = radii(scene);
         let mut params = vec![mass, radius];
@@ -95,6 +102,7 @@ impl Model {
             forces: Vec::new(),
             constraints,
             contact: None,
+            controllers: Vec::new(),
             controls: controls(scene),
         };
         for force in forces(scene) {
@@ -115,6 +123,17 @@ impl Model {
         }
         for robot in &inner.robots {
             robot.refine([&mut inner.state, &mut inner.params, &mut inner.control].map(Arc::make_mut));
+        }
+        for given in &scene.controllers {
+            let of = |count: fn(&Tree) -> usize| inner.robots.iter().map(|robot| count(robot.tree())).collect();
+            let sizes = Sizes {
+                particles: inner.particles,
+                positions: of(Tree::positions),
+                velocities: of(Tree::velocities),
+            };
+            let controller = Controller::new(given, &inner.control, &inner.state, &sizes)?;
+            inner.params = extended(&inner.params, controller.params())?;
+            inner.controllers.push(Arc::new(controller));
         }
         Ok(Model { inner: Arc::new(inner) })
     }
@@ -232,6 +251,11 @@ impl Model {
         &self.inner.forces
     }
 
+    /// Networks that add to controls.
+    pub(crate) fn controllers(&self) -> &[Arc<Controller>] {
+        &self.inner.controllers
+    }
+
     /// How shapes touch, if any do.
     pub(crate) fn contact(&self) -> Option<&Contacts> {
         self.inner.contact.as_deref()
@@ -315,7 +339,21 @@ fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
     for damped in [false, true] {
         forces.extend(springs(scene, damped).map(|springs| Arc::new(springs) as Arc<dyn Force>));
     }
-    forces.extend(drag(scene).map(|drag| Arc::new(drag) as Arc<dyn Force>));
+    let drag = drag(scene);
+    let mut wind = drag.is_none().then_some(scene.world.wind);
+    forces.extend(drag.map(|drag| Arc::new(drag) as Arc<dyn Force>));
+    for solid in &scene.solids {
+        forces.push(Arc::new(Solid::new(solid, points(scene, solid.group))));
+    }
+    for sheet in &scene.sheets {
+        let points = points(scene, sheet.group);
+        forces.push(Arc::new(Sheet::new(sheet, points.clone())));
+        forces.extend(Bending::new(sheet, points.clone()).map(|it| Arc::new(it) as Arc<dyn Force>));
+        if let Some(sail) = Sail::new(sheet, points, wind) {
+            wind = None;
+            forces.push(Arc::new(sail));
+        }
+    }
     let (mut push, mut swing) = (Push::default(), Oscillating::default());
     for force in &scene.forces {
         match force.oscillation {
@@ -347,6 +385,13 @@ fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
         forces.push(Arc::new(Actuators { names, on }));
     }
     forces
+}
+
+/// The particles of a group, among all.
+fn points(scene: &Scene, group: usize) -> Range<usize> {
+    let count = |group: &pullback_scene::Particles| group.positions.len();
+    let first = scene.particles.iter().take(group).map(count).sum();
+    first..first + scene.particles.get(group).map_or(0, count)
 }
 
 fn springs(scene: &Scene, damped: bool) -> Option<Springs> {

@@ -10,6 +10,7 @@ mod spring;
 
 pub use actuator::Actuators;
 pub use drag::Drag;
+pub(crate) use drag::wind;
 pub use gravity::Gravity;
 pub(crate) use ground::OwnGround;
 pub use pins::Pins;

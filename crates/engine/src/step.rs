@@ -259,7 +259,7 @@ impl Bundle {
 impl Declared {
     /// With what is prepared as params of its own, in the order of [`Preparation`].
     pub fn new(p: &mut Builder, model: &Model) -> Result<Declared, Error> {
-        let mut declared = Declared::all_but_prepared(p, model);
+        let mut declared = Declared::all_but_prepared(p, model)?;
         // What forces make, and how much of it, is seen where it is made.
         let mut elsewhere = Program::builder();
         let mut slots = HashMap::new();
@@ -275,14 +275,14 @@ impl Declared {
 
     /// With operations that make what forces prepare, in the same program.
     pub fn whole(p: &mut Builder, model: &Model) -> Result<Declared, Error> {
-        let mut declared = Declared::all_but_prepared(p, model);
+        let mut declared = Declared::all_but_prepared(p, model)?;
         for made in Workshop::of(model.forces(), p, &declared.inputs.params, model.particles())? {
             declared.inputs.prepared.insert(made.key, made.buffer);
         }
         Ok(declared)
     }
 
-    fn all_but_prepared(p: &mut Builder, model: &Model) -> Declared {
+    fn all_but_prepared(p: &mut Builder, model: &Model) -> Result<Declared, Error> {
         let (x, v) = (Bundle::positions(p, "position", model), Bundle::velocities(p, "velocity", model));
         let time = p.input::<f64>("time", 1);
         let state = [x.uses(p), v.uses(p)].concat();
@@ -304,7 +304,10 @@ impl Declared {
         let params = declare_all(p, model.params_layout(), &mut inputs.params, true);
         let control = declare_all(p, model.control_layout(), &mut inputs.controls, false);
         inputs.radii = inputs.param("particles.radius").ok().map(|radius| all_radii(p, model, radius));
-        Declared { inputs, state, control, params, prepared }
+        for controller in model.controllers() {
+            controller.add(p, &mut inputs)?;
+        }
+        Ok(Declared { inputs, state, control, params, prepared })
     }
 }
 
@@ -373,6 +376,12 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
 
 /// Is no force of the model a function of velocities?
 fn reversible(model: &Model) -> Result<(), Error> {
+    if let Some(controller) = model.controllers().iter().find(|controller| controller.sees()) {
+        let name = controller.name();
+        return Err(Error::Reversible(format!(
+            "the reversible integrator needs the state before a step to be found from that after it, and `{name}` looks at the state before"
+        )));
+    }
     if let Some(robot) = model.robots().first() {
         let name = robot.name();
         return Err(Error::Reversible(format!(
@@ -424,6 +433,7 @@ impl From<AnyNumber> for BufferUse {
             AnyNumber::Vector(buffer) => buffer.into(),
             AnyNumber::Quaternion(buffer) => buffer.into(),
             AnyNumber::Matrix(buffer) => buffer.into(),
+            AnyNumber::Edges(buffer) => buffer.into(),
         }
     }
 }

@@ -26,6 +26,11 @@ pub struct Drag {
     pub wind: [f64; 3],
 }
 
+/// The velocity of the air [m/s], as a param.
+pub(crate) fn wind(velocity: [f64; 3]) -> Block {
+    Block::vector("wind", velocity, Quantity::new("m/s", "velocity of the air"))
+}
+
 impl Force for Drag {
     fn params(&self) -> Vec<Block> {
         let coefficient = Quantity::new("kg/m", "drag: force per squared speed in the air").at_least(0.0);
@@ -38,7 +43,7 @@ impl Force for Drag {
                 quantity: coefficient,
                 values: self.coefficients.clone(),
             },
-            Block::vector("wind", self.wind, Quantity::new("m/s", "velocity of the air")),
+            wind(self.wind),
         ]
     }
 

@@ -7,6 +7,7 @@ pub mod cases;
 pub mod contacts;
 pub mod grains;
 pub mod robots;
+pub mod solids;
 pub mod terrains;
 
 use pullback_engine::force::{Force, Site};
@@ -192,6 +193,7 @@ pub fn worlds() -> Vec<World> {
             },
         ),
     ]);
+    worlds.extend(solids::all().into_iter().map(|(name, scene, reversible)| world(name, reversible, scene)));
     let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
     worlds.extend(contacts::soft().into_iter().map(soft));
     let grains = |(name, scene)| World { brief: !grains::THOROUGH.contains(&name), ..soft((name, scene)) };

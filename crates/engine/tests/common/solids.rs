@@ -1,0 +1,126 @@
+//! Small soft things: of every material, with numbers for all elements or for each, with and without what makes them move.
+
+use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
+use pullback_scene::{Controller, Elastic, Ground, Particles, Scene, Sheet, Solid, SolidMaterial, World};
+
+/// Points that are bent and moving; the first is held fast.
+fn moving(mut points: Particles) -> Particles {
+    let bent = |[x, y, z]: [f64; 3]| [1.1 * x + 0.1 * y, 0.9 * y - 0.1 * x + 0.05 * z, z + 0.1 * x * x + 0.07 * y * x];
+    points.positions.iter_mut().for_each(|x| *x = bent(*x));
+    for (i, v) in points.velocities.iter_mut().enumerate() {
+        *v = std::array::from_fn(|axis| ((i * 5 + axis * 3) % 7) as f64 / 7.0 - 0.4);
+    }
+    points.fixed[0] = [true; 3];
+    points.velocities[0] = [0.0; 3];
+    points
+}
+
+fn world() -> Scene {
+    Scene { world: World { gravity: [0.3, 0.0, -9.0], wind: [1.0, -2.0, 0.5] }, ..Scene::default() }
+}
+
+/// Numbers that differ from element to element.
+fn each(value: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|i| value * (1.0 + 0.05 * i as f64)).collect()
+}
+
+/// A cube of half a metre, of six tetrahedra, some of them of another shape.
+fn cube() -> SolidMesh {
+    let mut mesh = SolidMesh::block([0.5; 3], [1; 3]).expect("a cube");
+    for (n, point) in mesh.points.iter_mut().enumerate() {
+        let moved = |axis: usize| ((n * 7 + axis * 5) % 11) as f64 / 11.0 - 0.5;
+        *point = std::array::from_fn(|axis| point[axis] + 0.1 * moved(axis));
+    }
+    mesh
+}
+
+fn solid(material: SolidMaterial) -> Solid {
+    let elastic = Elastic::of_young(3e4, 0.3).expect("rubber");
+    Solid { material, ..Solid::new("block", &cube(), elastic, 400.0) }
+}
+
+fn with_solid(solid: Solid, mut scene: Scene) -> Scene {
+    let points = moving(solid.points());
+    scene.add_solid(solid, points);
+    scene
+}
+
+/// The name of each, the scene, and whether no force of it depends on velocities.
+pub fn all() -> Vec<(&'static str, Scene, bool)> {
+    let plain = solid(SolidMaterial::NeoHookean);
+    let count = plain.elements.len();
+    let every = Solid {
+        mu: each(plain.mu[0], count),
+        lambda: each(plain.lambda[0], count),
+        density: each(400.0, count),
+        actuation: each(0.05, count),
+        viscosity: Some(each(20.0, count)),
+        rest_params: true,
+        ..plain.clone()
+    };
+    let stiff = Solid { controlled: true, actuation: vec![0.07], ..solid(SolidMaterial::StVenantKirchhoff) };
+    let viscous = Solid { viscosity: Some(vec![30.0]), ..solid(SolidMaterial::Corotated) };
+    let mut fallen = with_solid(plain, world());
+    fallen.particles[0].radii = Some(vec![0.02; 8]);
+    fallen.ground = Some(Ground {
+        height: 0.1,
+        ke: Some(3e3),
+        kd: Some(10.0),
+        kf: Some(5.0),
+        mu: Some(0.4),
+        material: None,
+    });
+    let driven = Solid { controlled: true, actuation: each(0.03, count), ..solid(SolidMaterial::NeoHookean) };
+    let mut steered = with_solid(driven, world());
+    steered.controllers.push(Controller {
+        name: "heart".into(),
+        drives: "block.elements.actuation".into(),
+        sinusoids: vec![[20.0, 0.3], [7.0, 1.1]],
+        features: vec!["block[3].position.z".into(), "block[6].velocity".into()],
+        scale: 0.2,
+        weights: (0..2 * count).map(|i| 0.3 - 0.07 * i as f64).collect(),
+        gains: (0..4 * count).map(|i| 0.2 - 0.03 * (i % 9) as f64).collect(),
+        biases: each(0.1, count),
+    });
+    vec![
+        ("a solid, each element its own", with_solid(every, world()), false),
+        ("a solid of St. Venant and Kirchhoff", with_solid(stiff, world()), true),
+        ("a corotated viscous solid", with_solid(viscous, world()), false),
+        ("a solid on the ground", fallen, false),
+        ("a solid with a controller", steered, false),
+        ("a sheet", sheets(false), true),
+        ("a sheet in the wind, each element its own", sheets(true), false),
+    ]
+}
+
+/// A sheet of two by one cells.
+fn sheets(all: bool) -> Scene {
+    let mesh = SheetMesh::sheet([0.6, 0.4], [2, 1], Diagonals::Alternating).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(2e4, 0.3).expect("cloth");
+    let mut flag = Sheet::new("flag", &mesh, 0.01, elastic, 300.0);
+    flag.bending = vec![0.5];
+    let (triangles, hinges) = (flag.elements.len(), flag.hinges.len());
+    if all {
+        flag = Sheet {
+            thickness: each(0.01, triangles),
+            mu: each(flag.mu[0], triangles),
+            lambda: each(flag.lambda[0], triangles),
+            density: each(300.0, triangles),
+            actuation: each(0.05, triangles),
+            viscosity: Some(each(5.0, triangles)),
+            rest_params: true,
+            bending: each(0.5, hinges),
+            bending_damping: Some(vec![0.01]),
+            rest_angles: Some(each(0.1, hinges)),
+            fold: each(0.2, hinges),
+            fold_controlled: true,
+            drag: Some(each(0.4, triangles)),
+            lift: Some(each(0.3, triangles)),
+            ..flag
+        };
+    }
+    let mut scene = world();
+    let points = moving(flag.points());
+    scene.add_sheet(flag, points);
+    scene
+}

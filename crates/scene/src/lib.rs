@@ -81,6 +81,7 @@
 mod check;
 mod contact;
 mod contact_loss;
+mod elastic;
 mod error;
 mod material;
 mod names;
@@ -90,8 +91,10 @@ mod problem;
 mod read;
 pub mod robot;
 mod scene;
+mod sheet;
 mod simulation;
 pub mod soft;
+mod solid;
 mod source;
 mod springs;
 mod vector;
@@ -102,6 +105,7 @@ pub use contact::{
     JointLimits, Penalty,
 };
 pub use contact_loss::{ContactQuantity, Toucher};
+pub use elastic::{Elastic, SolidMaterial};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
 pub use particles::Particles;
@@ -110,6 +114,8 @@ pub use problem::{
 };
 pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
+pub use sheet::Sheet;
 pub use simulation::{Integrator, Memory, Simulation, Snapshots};
+pub use solid::Solid;
 pub use source::{LARGEST_FILE, Source};
 pub use springs::Springs;

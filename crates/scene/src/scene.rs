@@ -9,7 +9,9 @@ use crate::names::{Names, PartNames};
 use crate::particles::Particles;
 use crate::problem::{Part, Tracked};
 use crate::robot::{Robot, Shape};
+use crate::sheet::Sheet;
 use crate::simulation::Simulation;
+use crate::solid::Solid;
 use crate::source::Source;
 use crate::springs::Springs;
 use crate::{check, read};
@@ -27,6 +29,10 @@ pub struct Scene {
     pub particles: Vec<Particles>,
     /// Springs between particles, in groups.
     pub springs: Vec<Springs>,
+    /// Soft solids, each with a group of particles.
+    pub solids: Vec<Solid>,
+    /// Soft sheets, each with a group of particles.
+    pub sheets: Vec<Sheet>,
     /// Forces that follow a given course.
     pub forces: Vec<AppliedForce>,
     /// Forces that are controls.
@@ -130,6 +136,8 @@ impl Default for Scene {
             world: World::default(),
             particles: Vec::new(),
             springs: Vec::new(),
+            solids: Vec::new(),
+            sheets: Vec::new(),
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,

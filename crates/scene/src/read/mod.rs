@@ -4,6 +4,7 @@ mod body;
 mod bytes;
 mod contact;
 mod data;
+mod files;
 mod loss;
 mod node;
 mod optimiser;
@@ -11,6 +12,7 @@ mod particles;
 mod robot;
 mod shape;
 mod simulation;
+mod soft;
 mod springs;
 mod terrain;
 mod variable;
@@ -54,6 +56,8 @@ const KEYS: Keys = &[
     ("world", "[world]"),
     ("particles", "[[particles]]"),
     ("springs", "[[springs]]"),
+    ("solids", "[[solids]]"),
+    ("sheets", "[[sheets]]"),
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
@@ -113,7 +117,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
     let materials = root.sections("materials", contact::material)?;
     let mut total = 0;
-    let particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
+    let mut particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
+    let (solids, sheets) = soft::all(root, &materials, source, &mut particles)?;
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
@@ -136,6 +141,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         description,
         world,
         springs,
+        solids,
+        sheets,
         forces,
         actuators,
         ground,

@@ -49,7 +49,7 @@ impl Elastic {
     }
 
     fn new(young: f64, poisson: f64, (most, why): (f64, &str), lambda: f64) -> Result<Self, Invalid> {
-        Number::positive("Young's modulus", "Pa").check("young", young)?;
+        Number::positive("Young modulus", "Pa").check("young", young)?;
         Number::any("Poisson's ratio", "1").check("poisson", poisson)?;
         if poisson <= -1.0 || poisson >= most {
             let why = if poisson < 0.0 { "at -1 and below it does not resist being compressed" } else { why };

@@ -74,6 +74,10 @@
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
 //!
+//! Soft solids and sheets:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/soft.toml"), "```")]
+//!
 //! Contact:
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/contact.toml"), "```")]

@@ -1,11 +1,14 @@
 //! Meshes of solids and sheets: generated, written out, from files, or filling a surface.
 
+use std::path::Path;
+
 use crate::error::Invalid;
 use crate::read::Fault;
 use crate::read::files::{SceneFiles, elsewhere};
 use crate::read::node::{Keys, Node, Table};
 use crate::soft::{Cut, Diagonals, Gear, Mesh, SheetMesh, SolidMesh};
 use crate::source::Source;
+use crate::words;
 
 const SOLID_KEYS: Keys = &[
     ("block", "block = [1, 1, 1]"),
@@ -150,16 +153,23 @@ impl<'s> Meshes<'s> {
 
     /// Tetrahedra of a file. The order of their corners is nobody's wish: inverted ones are turned round.
     fn solid_file(&mut self, node: &Node<'_>) -> Result<SolidMesh, Fault> {
+        let name = Path::new(node.text()?);
+        if !name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("msh")) {
+            let what = format!("{}: only `.msh` files have tetrahedra", quoted(node)?);
+            let fix =
+                "name a `.msh` of Gmsh, or fill a surface: `mesh = { fill = \"bunny.obj\", cell = 0.05 }`";
+            return Err(node.invalid(what, fix).into());
+        }
         let (bytes, file) = self.files.bytes(node, "bunny.msh")?;
         let mesh = SolidMesh::parse(&bytes, &file).map_err(|error| elsewhere(node, error))?.fixed_winding();
-        mesh.check().map_err(|invalid| node.moved(invalid))?;
+        mesh.check().or_else(|invalid| of_file(node, invalid))?;
         Ok(mesh)
     }
 
     fn sheet_file(&mut self, node: &Node<'_>) -> Result<SheetMesh, Fault> {
         let (bytes, file) = self.files.bytes(node, "shirt.obj")?;
         let mesh = SheetMesh::parse(&bytes, &file).map_err(|error| elsewhere(node, error))?;
-        mesh.check().map_err(|invalid| node.moved(invalid))?;
+        mesh.check().or_else(|invalid| of_file(node, invalid))?;
         Ok(mesh)
     }
 
@@ -168,9 +178,22 @@ impl<'s> Meshes<'s> {
         let cell = table.need("cell")?;
         let (bytes, file) = self.files.bytes(node, "bunny.obj")?;
         let surface = SheetMesh::parse(&bytes, &file).map_err(|error| elsewhere(node, error))?;
-        let filled = SolidMesh::filled(&surface, cell.number()?);
-        Ok(filled.map_err(|invalid| if invalid.path == "cell" { &cell } else { node }.moved(invalid))?)
+        SolidMesh::filled(&surface, cell.number()?).or_else(|invalid| match invalid.path.as_str() {
+            "cell" => Err(cell.moved(invalid).into()),
+            _ => of_file(node, invalid),
+        })
     }
+}
+
+/// The name of a file, in words.
+fn quoted(node: &Node<'_>) -> Result<String, Invalid> {
+    node.text().map(words::quoted)
+}
+
+/// What is wrong with the mesh of a file, at the key that names it.
+fn of_file<T>(node: &Node<'_>, invalid: Invalid) -> Result<T, Fault> {
+    let what = format!("{}: {}", quoted(node)?, invalid.what);
+    Err(node.invalid(what, invalid.fix).into())
 }
 
 /// A mesh that is no text.

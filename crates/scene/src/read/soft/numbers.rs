@@ -5,6 +5,7 @@ use crate::elastic::Elastic;
 use crate::error::Invalid;
 use crate::read::node::{Keys, Node, Table};
 use crate::solid::value_of;
+use crate::words;
 
 const CONTROL_KEYS: Keys = &[("control", "control = 0")];
 
@@ -36,8 +37,13 @@ pub(super) fn actuation(table: &Table<'_>, key: &str, count: usize) -> Result<(V
         return Ok((vec![0.0], false));
     };
     if node.is_text() {
-        node.choose("kind of actuation", &[("control", ())])?;
-        return Ok((vec![0.0; count], true));
+        return match node.text()? {
+            "control" => Ok((vec![0.0; count], true)),
+            other => {
+                let what = format!("{} is no actuation", words::quoted(other));
+                Err(node.invalid(what, "write \"control\", or a number, or a list of numbers"))
+            }
+        };
     }
     if node.is_table() {
         return Ok((need(&node.table(CONTROL_KEYS)?, "control")?, true));

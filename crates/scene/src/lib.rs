@@ -82,6 +82,7 @@
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/contact.toml"), "```")]
 
+mod attachment;
 mod check;
 mod contact;
 mod contact_loss;
@@ -104,6 +105,7 @@ mod springs;
 mod vector;
 pub mod words;
 
+pub use attachment::Attachment;
 pub use contact::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
     JointLimits, Penalty,

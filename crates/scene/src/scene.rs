@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::attachment::Attachment;
 use crate::contact::Contact;
 use crate::error::{Error, Invalid};
 use crate::material::{Material, MaterialPair, Surface};
@@ -33,6 +34,8 @@ pub struct Scene {
     pub solids: Vec<Solid>,
     /// Soft sheets, each with a group of particles.
     pub sheets: Vec<Sheet>,
+    /// Particles that are held to bodies.
+    pub attachments: Vec<Attachment>,
     /// Forces that follow a given course.
     pub forces: Vec<AppliedForce>,
     /// Forces that are controls.
@@ -138,6 +141,7 @@ impl Default for Scene {
             springs: Vec::new(),
             solids: Vec::new(),
             sheets: Vec::new(),
+            attachments: Vec::new(),
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,

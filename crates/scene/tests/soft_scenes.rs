@@ -2,7 +2,9 @@
 
 use pullback_scene::robot::Placement;
 use pullback_scene::soft::{Cut, Diagonals, Gear, SheetMesh, SolidMesh};
-use pullback_scene::{Elastic, LossKind, Particles, Problem, Scene, Sheet, Solid, SolidMaterial};
+use pullback_scene::{
+    Attachment, Elastic, LossKind, Part, Particles, Problem, Scene, Sheet, Solid, SolidMaterial,
+};
 
 const FILE: &str = "tests/good/soft.toml";
 
@@ -188,6 +190,19 @@ fn masses_of_points() {
     }
 }
 
+#[test]
+fn attachments_of_the_file() {
+    let scene = file();
+    let pole = scene.part("pole").expect("it is there");
+    let paper = scene.particle_index("paper[0]").expect("it is there");
+    let places = &scene.particles[11].positions;
+    let near = |at: &usize| places[*at].iter().all(|&x| x <= 0.5);
+    let knot: Vec<usize> = (0..places.len()).filter(near).map(|at| paper + at).collect();
+    assert_eq!(knot.len(), 3);
+    let band = Attachment::new("band", vec![0, 1], pole).springs(1e4, 10.0);
+    assert_eq!(scene.attachments, [Attachment::new("knot", knot, pole), band]);
+}
+
 /// A change that makes a scene wrong, and where the error is.
 type Change = (fn(&mut Scene), &'static str);
 
@@ -235,6 +250,18 @@ fn every_field_is_checked() {
         (|s| s.sheets[0].bending_damping = Some(vec![-1.0]), "sheets[0].bending_damping[0]"),
         (|s| s.sheets[0].rest_angles = Some(vec![f64::NAN]), "sheets[0].rest_angles[0]"),
         (|s| s.sheets[0].fold = vec![0.0; 4], "sheets[0].fold"),
+        (|s| s.attachments[0].name = "beam".into(), "attachments[0].name"),
+        (|s| s.attachments[0].points.clear(), "attachments[0].points"),
+        (|s| s.attachments[0].points[0] = 1_000_000, "attachments[0].points"),
+        (|s| s.attachments[0].points[0] = 1, "attachments[0].points"),
+        (
+            |s| s.attachments.push(Attachment { name: "again".into(), ..s.attachments[0].clone() }),
+            "attachments[2].points",
+        ),
+        (|s| s.attachments[0].part = Part::Body { robot: 0, body: 7 }, "attachments[0].body"),
+        (|s| s.attachments[0].damping = 1.0, "attachments[0].damping"),
+        (|s| s.attachments[1].damping = -1.0, "attachments[1].damping"),
+        (|s| s.attachments[1].stiffness = Some(0.0), "attachments[1].stiffness"),
     ];
     let good = file();
     assert_eq!(good.check(), Ok(()));

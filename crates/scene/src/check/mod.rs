@@ -1,5 +1,6 @@
 //! Whether a description makes sense. Files and code are checked by the same functions: the reader adds file and line.
 
+mod attachment;
 mod contact;
 mod number;
 mod problem;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::robot::robots;
 use super::soft::{self, Group};
-use super::{MOST, Number, contact, count, length, too_many};
+use super::{MOST, Number, attachment, contact, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
 use crate::particles::Particles;
@@ -33,6 +33,7 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
         one_actuator(&format!("actuators[{i}]"), actuator, particles, scene.simulation.steps)?;
     }
     robots(scene)?;
+    attachment::all(scene)?;
     contact::all(scene)
 }
 
@@ -69,7 +70,8 @@ fn names(scene: &Scene, groups: &[Group]) -> Checked {
     let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
     let materials = scene.materials.iter().enumerate().map(|(i, it)| named("materials", i, &it.name));
     let shapes = scene.shapes.iter().enumerate().map(|(i, it)| named("shapes", i, &it.name));
-    let world = materials.chain(shapes);
+    let attachments = scene.attachments.iter().enumerate().map(|(i, it)| named("attachments", i, &it.name));
+    let world = materials.chain(shapes).chain(attachments);
     let mut seen: HashMap<&str, String> = HashMap::new();
     let robots =
         scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));

@@ -1,5 +1,6 @@
 //! Files to descriptions. Reading finds what only a file can have wrong (keys, types, names); `check` does the rest.
 
+mod attachment;
 mod body;
 mod bytes;
 mod contact;
@@ -58,6 +59,7 @@ const KEYS: Keys = &[
     ("springs", "[[springs]]"),
     ("solids", "[[solids]]"),
     ("sheets", "[[sheets]]"),
+    ("attachments", "[[attachments]]"),
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
@@ -136,6 +138,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     }
     let mut bodies = 0;
     robots.extend(root.sections("bodies", |node| body::read(node, &materials, &mut bodies))?);
+    let attachments = attachment::all(root, &particles, &robots)?;
     let mut scene = Scene {
         name,
         description,
@@ -143,6 +146,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         springs,
         solids,
         sheets,
+        attachments,
         forces,
         actuators,
         ground,

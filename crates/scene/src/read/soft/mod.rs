@@ -6,6 +6,8 @@ mod points;
 mod sheet;
 mod solid;
 
+pub(super) use self::points::corners;
+
 use self::mesh::Meshes;
 use super::Fault;
 use super::node::{Node, Table};

@@ -71,7 +71,8 @@ fn select<const CORNERS: usize>(
     let kind = table.need_one_of(&["box", "plane"])?;
     let place = table.need(kind)?;
     let axes = table.optional("axes", |it| it.axes())?.unwrap_or([true; 3]);
-    let points = if kind == "box" { in_box(&place, mesh)? } else { near_plane(&place, mesh)? };
+    let points =
+        if kind == "box" { mesh.points_in_box(&corners(&place)?) } else { near_plane(&place, mesh)? };
     let Some(BoundingBox { min, max }) = mesh.bounds().filter(|_| points.is_empty()) else {
         for at in points {
             let fixed = &mut fixed[at as usize];
@@ -84,7 +85,8 @@ fn select<const CORNERS: usize>(
     Err(place.invalid(format!("no point is {word}"), fix))
 }
 
-fn in_box<const CORNERS: usize>(node: &Node<'_>, mesh: &Mesh<CORNERS>) -> Result<Vec<u32>, Invalid> {
+/// A box along the axes, by its least and its greatest corner.
+pub(in crate::read) fn corners(node: &Node<'_>) -> Result<BoundingBox, Invalid> {
     let wanted = "a list of two corners, the least and the greatest,";
     let corners: Vec<[f64; 3]> = node.items(wanted, |it| it.vector())?;
     let [min, max] = corners.try_into().map_err(|_| node.wrong(wanted))?;
@@ -93,7 +95,7 @@ fn in_box<const CORNERS: usize>(node: &Node<'_>, mesh: &Mesh<CORNERS>) -> Result
             format!("the box goes from {} to {} along {}", min[axis], max[axis], ["x", "y", "z"][axis]);
         return Err(node.invalid(what, "write the least corner first"));
     }
-    Ok(mesh.points_in_box(&BoundingBox { min, max }))
+    Ok(BoundingBox { min, max })
 }
 
 fn near_plane<const CORNERS: usize>(node: &Node<'_>, mesh: &Mesh<CORNERS>) -> Result<Vec<u32>, Invalid> {

@@ -74,13 +74,19 @@
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/robots.toml"), "```")]
 //!
+//! Soft solids and sheets:
+//!
+#![doc = concat!("```toml\n", include_str!("../tests/good/soft.toml"), "```")]
+//!
 //! Contact:
 //!
 #![doc = concat!("```toml\n", include_str!("../tests/good/contact.toml"), "```")]
 
+mod attachment;
 mod check;
 mod contact;
 mod contact_loss;
+mod elastic;
 mod error;
 mod material;
 mod names;
@@ -90,18 +96,22 @@ mod problem;
 mod read;
 pub mod robot;
 mod scene;
+mod sheet;
 mod simulation;
 pub mod soft;
+mod solid;
 mod source;
 mod springs;
 mod vector;
 pub mod words;
 
+pub use attachment::Attachment;
 pub use contact::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
     JointLimits, Penalty,
 };
 pub use contact_loss::{ContactQuantity, Toucher};
+pub use elastic::{Elastic, SolidMaterial};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
 pub use particles::Particles;
@@ -110,6 +120,8 @@ pub use problem::{
 };
 pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
+pub use sheet::Sheet;
 pub use simulation::{Integrator, Memory, Simulation, Snapshots};
+pub use solid::Solid;
 pub use source::{LARGEST_FILE, Source};
 pub use springs::Springs;

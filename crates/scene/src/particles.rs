@@ -11,7 +11,7 @@ pub struct Particles {
     pub positions: Vec<[f64; 3]>,
     /// Velocities at the start [m/s].
     pub velocities: Vec<[f64; 3]>,
-    /// Masses [kg].
+    /// Masses [kg]; of points of solids and sheets, besides those of their elements.
     pub masses: Vec<f64>,
     /// Quadratic drag, f = -drag |v - wind| (v - wind) [kg/m]; `None`: no drag at all.
     pub drag: Option<Vec<f64>>,
@@ -82,6 +82,17 @@ impl Particles {
     #[must_use]
     pub fn fix(mut self) -> Self {
         self.fixed.fill([true; 3]);
+        self
+    }
+
+    /// The same particles, of which these do not accelerate along any axis. Numbers that none has are left out.
+    #[must_use]
+    pub fn fix_points(mut self, points: &[u32]) -> Self {
+        for &at in points {
+            if let Some(fixed) = self.fixed.get_mut(at as usize) {
+                *fixed = [true; 3];
+            }
+        }
         self
     }
 }

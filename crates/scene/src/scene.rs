@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::attachment::Attachment;
 use crate::contact::Contact;
 use crate::error::{Error, Invalid};
 use crate::material::{Material, MaterialPair, Surface};
@@ -9,7 +10,9 @@ use crate::names::{Names, PartNames};
 use crate::particles::Particles;
 use crate::problem::{Part, Tracked};
 use crate::robot::{Robot, Shape};
+use crate::sheet::Sheet;
 use crate::simulation::Simulation;
+use crate::solid::Solid;
 use crate::source::Source;
 use crate::springs::Springs;
 use crate::{check, read};
@@ -27,6 +30,12 @@ pub struct Scene {
     pub particles: Vec<Particles>,
     /// Springs between particles, in groups.
     pub springs: Vec<Springs>,
+    /// Soft solids, each with a group of particles.
+    pub solids: Vec<Solid>,
+    /// Soft sheets, each with a group of particles.
+    pub sheets: Vec<Sheet>,
+    /// Particles that are held to bodies.
+    pub attachments: Vec<Attachment>,
     /// Forces that follow a given course.
     pub forces: Vec<AppliedForce>,
     /// Forces that are controls.
@@ -130,6 +139,9 @@ impl Default for Scene {
             world: World::default(),
             particles: Vec::new(),
             springs: Vec::new(),
+            solids: Vec::new(),
+            sheets: Vec::new(),
+            attachments: Vec::new(),
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,

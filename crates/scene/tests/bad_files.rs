@@ -33,7 +33,7 @@ fn every_bad_file_gives_its_error() {
 #[test]
 fn every_error_names_file_line_and_fix() {
     BAD.names_place_and_fix(|stem, text| {
-        let other = [".csv:", ".urdf:", ".obj:"].into_iter().find(|ending| text.contains(ending));
+        let other = [".csv:", ".urdf:", ".obj:", ".msh:"].into_iter().find(|ending| text.contains(ending));
         let file = other.map_or(format!("{stem}.toml:"), str::to_owned);
         assert!(text.contains(&file), "{text}");
         // What is not supported in a robot's file is listed, each in a line of its own.
@@ -113,8 +113,8 @@ fn hostile_files_are_refused_and_not_run_into() {
 /// Every start of a good file, and the file with any one byte replaced: an error or a problem, and never a panic.
 #[test]
 fn broken_copies_of_good_files() {
-    for file in ["tests/good/everything.toml", "tests/good/robots.toml", "tests/good/contact.toml"] {
-        broken_copies(file);
+    for file in ["everything", "robots", "contact", "soft"] {
+        broken_copies(&format!("tests/good/{file}.toml"));
     }
 }
 
@@ -165,6 +165,29 @@ fn sizes_add_up_over_sections() {
     assert_eq!(Scene::parse(&text, "large.toml").expect_err("too many").path, "bodies[1].grid.count");
     let text = format!("{simulation}{}", bodies("a", usize::MAX / 2));
     assert!(Scene::parse(&text, "large.toml").is_err());
+    let soft = |name: &str, cells: &str| {
+        let mesh = format!("mesh = {{ block = [1, 1, 1], cells = {cells} }}");
+        format!("[[solids]]\nname = \"{name}\"\n{mesh}\nmu = 1\nlambda = 1\ndensity = 1\n")
+    };
+    let text = format!("{simulation}{}{}", soft("a", "[1000, 1000, 1]"), soft("b", "[1000, 100, 10]"));
+    let error = Scene::parse(&text, "large.toml").expect_err("too many");
+    assert_eq!(
+        (error.path.as_str(), error.what.as_str()),
+        ("solids[1].mesh", "12000000 elements are too many")
+    );
+    let text = format!("{simulation}{}", soft("a", &format!("[{0}, {0}, {0}]", usize::MAX / 2)));
+    assert_eq!(Scene::parse(&text, "large.toml").expect_err("too many").path, "solids[0].mesh.cells");
+    let text = format!(
+        "{simulation}{}{}{}",
+        line("a"),
+        line("b").replace("6_000_000", "3_999_999"),
+        soft("c", "[1, 1, 1]")
+    );
+    let error = Scene::parse(&text, "large.toml").expect_err("too many");
+    assert_eq!(
+        (error.path.as_str(), error.what.as_str()),
+        ("solids[0].mesh", "10000007 particles are too many")
+    );
 }
 
 #[test]

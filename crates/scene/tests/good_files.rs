@@ -1,9 +1,10 @@
 //! Good files give the descriptions that they say.
 
+use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
 use pullback_scene::{
-    Actuator, AppliedForce, Bounds, Ground, Integrator, LossKind, LossTerm, Memory, Method, Optimiser,
-    Oscillation, Particles, Problem, Scene, Simulation, Snapshots, Source, Springs, Table, Track, Tracked,
-    Variable, When, World,
+    Actuator, AppliedForce, Bounds, Elastic, Ground, Integrator, LossKind, LossTerm, Memory, Method,
+    Optimiser, Oscillation, Particles, Problem, Scene, Sheet, Simulation, Snapshots, Solid, Source, Springs,
+    Table, Track, Tracked, Variable, When, World,
 };
 
 const SMALL: &str = r#"
@@ -45,6 +46,19 @@ fn method_with(lines: &str) -> Method {
 }
 
 fn everything() -> Scene {
+    let mesh = SolidMesh::block([0.2, 0.1, 0.1], [2, 1, 1]).expect("a block").moved([0.0, 0.0, 3.0]);
+    let brick = Solid::new("brick", &mesh, Elastic::of_young(1e5, 0.4).expect("matter"), 900.0);
+    let mesh = SheetMesh::sheet([0.3, 0.2], [1, 1], Diagonals::Alternating).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(1e6, 0.3).expect("matter");
+    let flag = Sheet::new("flag", &mesh.moved([1.0, 0.0, 3.0]), 1e-3, elastic, 200.0);
+    let mut scene = without_soft();
+    let (bricks, flags) = (brick.points(), flag.points().fix_points(&[0, 2]));
+    assert_eq!(scene.add_solid(brick, bricks), 7);
+    assert_eq!(scene.add_sheet(flag, flags), 19);
+    scene
+}
+
+fn without_soft() -> Scene {
     Scene {
         name: "everything".into(),
         description: "A ball on a chain.".into(),

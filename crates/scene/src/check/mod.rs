@@ -1,10 +1,12 @@
 //! Whether a description makes sense. Files and code are checked by the same functions: the reader adds file and line.
 
+mod attachment;
 mod contact;
 mod number;
 mod problem;
 mod robot;
 mod scene;
+mod soft;
 
 pub(crate) use contact::doubts;
 pub(crate) use number::{Number, not_finite};
@@ -52,5 +54,15 @@ pub(crate) fn length(path: String, found: usize, wanted: usize, thing: &str) -> 
         return Ok(());
     }
     let what = format!("the list has length {found}, and the group has {}", words::counted(wanted, thing));
+    Err(Invalid::new(path, what, format!("give one value for each {thing}, or one for all")))
+}
+
+/// A list with one entry for all things, or with one for each.
+pub(crate) fn one_or_each(path: &str, found: usize, wanted: usize, thing: &str) -> Result<(), Invalid> {
+    if found == 1 || found == wanted {
+        return Ok(());
+    }
+    let are = if wanted == 1 { "is" } else { "are" };
+    let what = format!("the list has length {found}, and there {are} {}", words::counted(wanted, thing));
     Err(Invalid::new(path, what, format!("give one value for each {thing}, or one for all")))
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::robot::robots;
-use super::{MOST, Number, contact, count, length, too_many};
+use super::soft::{self, Group};
+use super::{MOST, Number, attachment, contact, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
 use crate::particles::Particles;
@@ -19,8 +20,10 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     simulation(&scene.simulation)?;
     Number::any("gravity", "m/s²").check_vector("world.gravity", &scene.world.gravity)?;
     Number::any("wind", "m/s").check_vector("world.wind", &scene.world.wind)?;
-    names(scene)?;
-    all_particles(scene)?;
+    let groups = soft::groups(scene)?;
+    names(scene, &groups)?;
+    all_particles(scene, &groups)?;
+    soft::all(scene)?;
     all_springs(scene)?;
     let particles = scene.particle_count();
     for (i, force) in scene.forces.iter().enumerate() {
@@ -30,6 +33,7 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
         one_actuator(&format!("actuators[{i}]"), actuator, particles, scene.simulation.steps)?;
     }
     robots(scene)?;
+    attachment::all(scene)?;
     contact::all(scene)
 }
 
@@ -57,15 +61,17 @@ fn simulation(simulation: &Simulation) -> Checked {
 }
 
 /// Names are legal, and no two things share one.
-fn names(scene: &Scene) -> Checked {
+fn names(scene: &Scene, groups: &[Group]) -> Checked {
     let named = |section: &'static str, i: usize, name| (format!("{section}[{i}].name"), name);
-    let particles = scene.particles.iter().enumerate().map(|(i, it)| named("particles", i, &it.name));
+    let particles = scene.particles.iter().zip(groups);
+    let particles = particles.map(|(it, group)| (format!("{}.name", group.section), &it.name));
     let springs = scene.springs.iter().enumerate().map(|(i, it)| named("springs", i, &it.name));
     let forces = scene.forces.iter().enumerate().map(|(i, it)| named("forces", i, &it.name));
     let actuators = scene.actuators.iter().enumerate().map(|(i, it)| named("actuators", i, &it.name));
     let materials = scene.materials.iter().enumerate().map(|(i, it)| named("materials", i, &it.name));
     let shapes = scene.shapes.iter().enumerate().map(|(i, it)| named("shapes", i, &it.name));
-    let world = materials.chain(shapes);
+    let attachments = scene.attachments.iter().enumerate().map(|(i, it)| named("attachments", i, &it.name));
+    let world = materials.chain(shapes).chain(attachments);
     let mut seen: HashMap<&str, String> = HashMap::new();
     let robots =
         scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
@@ -85,24 +91,25 @@ fn names(scene: &Scene) -> Checked {
     Ok(())
 }
 
-fn all_particles(scene: &Scene) -> Checked {
+fn all_particles(scene: &Scene, groups: &[Group]) -> Checked {
     if scene.particles.is_empty() && scene.robots.is_empty() {
         let fix =
             "add a section `[[particles]]` with name, position and mass, or `[[bodies]]` or `[[robots]]`";
         return Err(Invalid::new("particles", "the scene has no particles and no bodies", fix));
     }
     let mut total = 0;
-    for (i, group) in scene.particles.iter().enumerate() {
-        particles(&format!("particles[{i}]"), group)?;
+    for (group, Group { section, soft }) in scene.particles.iter().zip(groups) {
+        particles(section, group, *soft)?;
         total += group.positions.len();
         if total > MOST {
-            return Err(too_many(format!("particles[{i}].positions"), total, "particles"));
+            return Err(too_many(format!("{section}.positions"), total, "particles"));
         }
     }
     Ok(())
 }
 
-fn particles(path: &str, group: &Particles) -> Checked {
+/// Checks a group. Points of soft things may have no mass of their own.
+fn particles(path: &str, group: &Particles, soft: bool) -> Checked {
     let of = |field: &str| format!("{path}.{field}");
     let count = group.positions.len();
     if count == 0 {
@@ -121,7 +128,8 @@ fn particles(path: &str, group: &Particles) -> Checked {
     length(of("fixed"), group.fixed.len(), count, "particle")?;
     Number::any("position", "m").check_vectors(&of("positions"), &group.positions)?;
     Number::any("velocity", "m/s").check_vectors(&of("velocities"), &group.velocities)?;
-    Number::positive("mass", "kg").check_all(&of("masses"), &group.masses)?;
+    let mass = if soft { Number::not_negative("mass", "kg") } else { Number::positive("mass", "kg") };
+    mass.check_all(&of("masses"), &group.masses)?;
     if let Some(drag) = &group.drag {
         length(of("drag"), drag.len(), count, "particle")?;
         Number::not_negative("drag", "kg/m").check_all(&of("drag"), drag)?;

@@ -169,5 +169,14 @@ fn index(node: &Node<'_>, materials: &[Material]) -> Result<usize, Invalid> {
 
 /// The `material` of a table, if it names one.
 pub(super) fn material_of(table: &Table<'_>, materials: &[Material]) -> Result<Option<usize>, Invalid> {
-    table.optional("material", |it| index(it, materials))
+    material_at(table, "material", materials)
+}
+
+/// The material that a key of a table names, if it is there.
+pub(super) fn material_at(
+    table: &Table<'_>,
+    key: &str,
+    materials: &[Material],
+) -> Result<Option<usize>, Invalid> {
+    table.optional(key, |it| index(it, materials))
 }

@@ -1,9 +1,11 @@
 //! Files to descriptions. Reading finds what only a file can have wrong (keys, types, names); `check` does the rest.
 
+mod attachment;
 mod body;
 mod bytes;
 mod contact;
 mod data;
+mod files;
 mod loss;
 mod node;
 mod optimiser;
@@ -11,6 +13,7 @@ mod particles;
 mod robot;
 mod shape;
 mod simulation;
+mod soft;
 mod springs;
 mod terrain;
 mod variable;
@@ -54,6 +57,9 @@ const KEYS: Keys = &[
     ("world", "[world]"),
     ("particles", "[[particles]]"),
     ("springs", "[[springs]]"),
+    ("solids", "[[solids]]"),
+    ("sheets", "[[sheets]]"),
+    ("attachments", "[[attachments]]"),
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
@@ -113,7 +119,8 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let world = root.get("world").map_or(Ok(Default::default()), |node| world::world(&node))?;
     let materials = root.sections("materials", contact::material)?;
     let mut total = 0;
-    let particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
+    let mut particles = root.sections("particles", |node| particles::read(node, &materials, &mut total))?;
+    let (solids, sheets) = soft::all(root, &materials, source, &mut particles)?;
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
@@ -131,11 +138,15 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     }
     let mut bodies = 0;
     robots.extend(root.sections("bodies", |node| body::read(node, &materials, &mut bodies))?);
+    let attachments = attachment::all(root, &particles, &robots)?;
     let mut scene = Scene {
         name,
         description,
         world,
         springs,
+        solids,
+        sheets,
+        attachments,
         forces,
         actuators,
         ground,

@@ -74,7 +74,7 @@ fn line(node: &Node<'_>, total: usize) -> Result<Vec<[f64; 3]>, Invalid> {
 }
 
 /// Which particles are fixed along which axes: `true`, some axes, or the indices of those that are.
-fn fixed(table: &Table<'_>, count: usize, indexed: bool) -> Result<Vec<[bool; 3]>, Invalid> {
+pub(super) fn fixed(table: &Table<'_>, count: usize, indexed: bool) -> Result<Vec<[bool; 3]>, Invalid> {
     let Some(node) = table.get("fixed") else {
         return Ok(vec![[false; 3]; count]);
     };

@@ -1,16 +1,14 @@
 //! `[[shapes]]`: shapes of the world, and the files of meshes and heights that they name.
 
-use std::path::{Path, PathBuf};
-
 use super::Fault;
-use super::data::{self, inside};
+use super::data;
+use super::files::{SceneFiles, elsewhere};
 use super::node::{Keys, Node, Table};
 use super::shape;
-use crate::error::{Error, Invalid};
+use crate::error::Invalid;
 use crate::material::Material;
-use crate::robot::{Files, Geometry, Heights, MeshShape, Meshes, Shape};
+use crate::robot::{Geometry, Heights, MeshShape, Meshes, Shape};
 use crate::source::Source;
-use crate::words;
 
 const KEYS: Keys = &[
     ("name", "name = \"ramp\""),
@@ -43,14 +41,12 @@ const HEIGHTS_KEYS: Keys =
 
 /// Reads all shapes of the world.
 pub(super) fn all(root: &Table<'_>, materials: &[Material], source: &Source) -> Result<Vec<Shape>, Fault> {
-    let mut reader = Reader { source, files: None, meshes: Meshes::default() };
+    let mut reader = Reader { files: SceneFiles::new(source), meshes: Meshes::default() };
     root.sections("shapes", |node| reader.shape(node, materials))
 }
 
 struct Reader<'s> {
-    source: &'s Source,
-    /// Opened with the first file.
-    files: Option<Files>,
+    files: SceneFiles<'s>,
     meshes: Meshes,
 }
 
@@ -97,8 +93,8 @@ impl Reader<'_> {
     }
 
     fn triangles(&mut self, node: &Node<'_>, scale: [f64; 3]) -> Result<Geometry, Fault> {
-        let (path, file) = self.find(node, "hill.obj")?;
-        let files = opened(&mut self.files, self.source)?;
+        let (path, file) = self.files.find(node, "hill.obj")?;
+        let files = self.files.opened()?;
         let triangles = self.meshes.get(files, &path, scale).map_err(|error| elsewhere(node, error))?;
         Ok(Geometry::Mesh(MeshShape { file, scale, triangles: Some(triangles) }))
     }
@@ -117,45 +113,13 @@ impl Reader<'_> {
             return Ok(Geometry::Heights(heights));
         }
         let name = table.need("file")?;
-        let (path, file) = self.find(&name, "terrain.csv")?;
-        let files = opened(&mut self.files, self.source)?;
+        let (path, file) = self.files.find(&name, "terrain.csv")?;
+        let files = self.files.opened()?;
         let text =
             files.text(&path).map_err(|unread| elsewhere(&name, unread.of(&file.display().to_string())))?;
         let rows = data::rows(&text, &file).map_err(Fault::Elsewhere)?;
         let heights = Heights::new(&rows, step).map_err(|invalid| name.moved(invalid))?;
         Ok(Geometry::Heights(Heights { file: Some(file), ..heights }))
-    }
-
-    /// A file in the folder of the scene or below: where it is without links, and as the scene calls it.
-    fn find(&mut self, node: &Node<'_>, example: &str) -> Result<(PathBuf, PathBuf), Fault> {
-        let name = node.text()?;
-        if name.contains("://") {
-            let what = format!("{} is no path", words::quoted(name));
-            return Err(node.invalid(what, format!("write it like \"{example}\"")).into());
-        }
-        let file = inside(node, name, self.source.folder(), example)?;
-        let found = opened(&mut self.files, self.source)?.find_here(name);
-        let found = found.map_err(|unread| node.invalid(unread.what, unread.fix))?;
-        Ok((found, file))
-    }
-}
-
-/// The files that the scene may name.
-fn opened<'f>(files: &'f mut Option<Files>, source: &Source) -> Result<&'f mut Files, Fault> {
-    match files {
-        Some(files) => Ok(files),
-        None => Ok(files.insert(Files::of_scene(Path::new(source.file())).map_err(Fault::Elsewhere)?)),
-    }
-}
-
-/// What is wrong in a place of a file is told of that place; what is wrong with the file as a whole, of the line that
-/// names it.
-fn elsewhere(node: &Node<'_>, error: Error) -> Fault {
-    match (error.position, node.text()) {
-        (None, Ok(name)) => {
-            Fault::Here(node.invalid(format!("{}: {}", words::quoted(name), error.what), error.fix))
-        }
-        (Some(_), _) | (_, Err(_)) => Fault::Elsewhere(error),
     }
 }
 

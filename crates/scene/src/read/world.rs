@@ -68,13 +68,13 @@ fn force(node: &Node<'_>, names: &Names<'_>, total: &mut usize) -> Result<Applie
 }
 
 /// The particles of a name, a glob, or a list of them; each once, in order.
-fn targets(node: &Node<'_>, names: &Names<'_>, total: &mut usize) -> Result<Vec<usize>, Invalid> {
+pub(super) fn targets(node: &Node<'_>, names: &Names<'_>, total: &mut usize) -> Result<Vec<usize>, Invalid> {
     let mut matching = |node: &Node<'_>| {
         let pattern = node.text()?;
         let found = names.matching(pattern);
         *total += found.len();
         if *total > MOST {
-            return Err(node.moved(too_many("", *total, "targets of forces")));
+            return Err(node.moved(too_many("", *total, "targets")));
         }
         if found.is_empty() { Err(node.moved(names.unknown(pattern))) } else { Ok(found) }
     };

@@ -1,0 +1,140 @@
+//! The materials that there are: energies of a deformation gradient F [J/m³], with Lamé's μ and λ [Pa].
+//!
+//! All are linear elasticity for small strains, the same in every frame, and without stress at rest.
+
+use pullback_kernel::prelude::*;
+
+/// Stable neo-Hookean (Smith, De Goes and Kim 2018, eq. 14):  ½ m (I - 3) - ½ m ln((I + 1)/4) + ½ l (J - α)² - μ²/(2 l),
+/// I = |F|²,  J = det F.
+///
+/// With m = 4/3 μ and l = λ + 5/6 μ, small deformations are those of linear elasticity with Lamé's μ and λ; with
+/// α = 1 + μ/l + actuation the body is at rest where it was made if nothing actuates it, and what does asks for another volume. It
+/// is defined, and pushes back, also where an element is flat or inside out.
+#[kernel]
+pub fn neo_hookean<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
+    let m = 4.0 / 3.0 * mu;
+    let l = lambda + 5.0 / 6.0 * mu;
+    let i = contract(f, f);
+    let offset = mu / l;
+    let j = determinant(f) - 1.0 - offset - actuation;
+    0.5 * m * (i - 3.0 - ln(0.25 * (i + 1.0))) + 0.5 * l * (j * j - offset * offset)
+}
+
+/// How often a third root is made better: to the last digit from a tenth to the tenfold.
+const ROOT_ROUNDS: usize = 4;
+
+/// 1/∛c for c > 0. Halley's method, y ← y (y³ + 2 c)/(2 y³ + c), from the tangent at 1: lanes do it side by side, `powf` one by one.
+#[kernel(pullback = inverse_cube_root_pullback)]
+fn inverse_cube_root<R: Real>(c: R) -> R {
+    let mut y = (c + 2.0) / 3.0;
+    for _ in 0..ROOT_ROUNDS {
+        let cube = y * y * y;
+        y = y * ((cube + 2.0 * c) / (2.0 * cube + c));
+    }
+    1.0 / y
+}
+
+/// c_bar = -⅓ c^(-4/3) r_bar
+#[kernel]
+fn inverse_cube_root_pullback<R: Real>(c: R, r_bar: R) -> R {
+    let r = inverse_cube_root(c);
+    r * r * r * r * (r_bar / -3.0)
+}
+
+/// What is left of a deformation if the body at rest has grown to 1 + actuation of its volume.
+#[kernel]
+fn grown<R: Real>(f: Mat3<R>, actuation: R) -> Mat3<R> {
+    f * inverse_cube_root(1.0 + actuation)
+}
+
+/// St. Venant-Kirchhoff:  μ E : E + ½ λ (tr E)²,  E = ½ (Gᵀ G - 1),  G = F / ∛(1 + actuation). For large turns and small strains; it
+/// gives way where it is pressed to less than 58 % of its length.
+#[kernel]
+pub fn st_venant_kirchhoff<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
+    let g = grown(f, actuation);
+    let strain = (transpose(g) * g - identity()) * 0.5;
+    let volume = trace(strain);
+    mu * contract(strain, strain) + 0.5 * lambda * volume * volume
+}
+
+/// How often the sum of stretches is made better.
+const STRETCH_ROUNDS: usize = 10;
+
+/// tr S of F = R S: the sum of stretches, the largest root of s⁴ - 2 I s² - 8 J s + 2 I₂ - I² = 0, I = |F|², I₂ = |Fᵀ F|²,
+/// J = det F. Newton's method comes down to it from √(3 I).
+#[kernel(pullback = stretches_pullback)]
+fn stretches<R: Real>(f: Mat3<R>) -> R {
+    let c = transpose(f) * f;
+    let i = trace(c);
+    let i2 = contract(c, c);
+    let j = determinant(f);
+    let mut sum = sqrt(3.0 * i);
+    for _ in 0..STRETCH_ROUNDS {
+        let value = ((sum * sum - 2.0 * i) * sum - 8.0 * j) * sum + 2.0 * i2 - i * i;
+        let slope = 4.0 * ((sum * sum - i) * sum - 2.0 * j);
+        sum = sum - (if slope > 1e-12 * sum * i { value / slope } else { 0.0 });
+    }
+    sum
+}
+
+/// F_bar = s_bar R, with the turn R of F = R S: the derivative of the root,
+/// R = ((s² + I) F + 2 s cof F - 2 F Fᵀ F) / (s³ - I s - 2 J). What is below is 2 (a + b) (b + c) (c + a) of the stretches: where two
+/// cancel, a turn is not one, and 0 is returned.
+#[kernel]
+fn stretches_pullback<R: Real>(f: Mat3<R>, s_bar: R) -> Mat3<R> {
+    let s = stretches(f);
+    let c = transpose(f) * f;
+    let i = trace(c);
+    let cof = cofactors(f);
+    let below = (s * s - i) * s - 2.0 * dot(f.x, cof.x);
+    let scale = if below > 1e-12 * s * i { s_bar / below } else { 0.0 };
+    f * ((s * s + i) * scale) + cof * (2.0 * s * scale) + (f * c) * (-2.0 * scale)
+}
+
+/// Fixed corotated (Stomakhin, Howes, Schroeder and Teran 2012):  μ |G - R|² + ½ λ (det G - 1)²,  with the turn R of G = R S,
+/// |G - R|² = |G|² - 2 tr S + 3,  G = F / ∛(1 + actuation).
+#[kernel]
+pub fn corotated<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
+    let g = grown(f, actuation);
+    let j = determinant(g) - 1.0;
+    mu * (contract(g, g) - 2.0 * stretches(g) + 3.0) + 0.5 * lambda * j * j
+}
+
+crate::material!(
+    /// Of [`neo_hookean`].
+    pub NeoHookean = neo_hookean, "neo-hookean"
+);
+crate::material!(
+    /// Of [`st_venant_kirchhoff`].
+    pub StVenantKirchhoff = st_venant_kirchhoff, "st-venant-kirchhoff"
+);
+crate::material!(
+    /// Of [`corotated`].
+    pub Corotated = corotated, "corotated"
+);
+
+#[cfg(test)]
+mod tests {
+    use pullback_kernel::gradcheck;
+
+    use super::*;
+
+    #[test]
+    fn gradients_of_the_kernels() {
+        let f = mat3(vec3(1.2, 0.3, -0.1), vec3(-0.2, 0.8, 0.25), vec3(0.15, -0.05, 1.1));
+        gradcheck::kernel::<neo_hookean>(&(f, 0.4, 0.6, 0.1)).expect("neo-Hookean");
+        gradcheck::kernel::<st_venant_kirchhoff>(&(f, 0.4, 0.6, 0.1)).expect("St. Venant-Kirchhoff");
+        gradcheck::kernel::<corotated>(&(f, 0.4, 0.6, 0.1)).expect("corotated");
+        gradcheck::kernel::<stretches>(&(f,)).expect("stretches");
+        gradcheck::kernel::<inverse_cube_root>(&(1.3,)).expect("1/∛c");
+        gradcheck::kernel::<grown>(&(f, 0.2)).expect("grown");
+    }
+
+    #[test]
+    fn third_roots() {
+        for c in [0.1, 0.5, 1.0, 1.1, 2.0, 10.0f64] {
+            let found = inverse_cube_root(c);
+            assert!((found * c.cbrt() - 1.0).abs() < 1e-14, "{c}: {found}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Soft solids, sheets and hinges: energies of a deformation, their forces, and what is prepared of a shape at rest.
+//!
+//! What something is made of is an energy; forces and the derivatives of forces are made of it. A tetrahedron and a triangle
+//! have one deformation gradient F each, and the energy is a density of F [J/m³] times their volume at rest; a hinge is the
+//! edge between two triangles, and its energy is one of the angle there.
+//!
+//! | file | what it adds to a program |
+//! |---|---|
+//! | [`rest`] | once: inverse edges, volumes, areas, angles at rest, and masses of corners, of a shape that is differentiated |
+//! | [`material`](Material) | forces and energy of tetrahedra, by any [`Material`] |
+//! | [`membrane`] | forces and energy of a sheet in its plane |
+//! | [`hinge`] | forces and energy of a sheet that bends |
+//! | [`air`] | lift and drag of a sheet in the wind |
+//!
+//! Sweeps over elements are compiled where these functions are, in this crate, and not where they are called: each is compiled for every
+//! instruction set, width and number.
+
+pub mod air;
+mod density;
+pub mod hinge;
+mod material;
+pub mod membrane;
+pub mod rest;
+mod strain;
+
+pub use density::{
+    Corotated, NeoHookean, StVenantKirchhoff, corotated, neo_hookean, st_venant_kirchhoff,
+};
+pub use hinge::Hinges;
+pub use material::{Material, Tetrahedra};
+pub use membrane::Triangles;
+pub use strain::{corner_forces, deformation, viscous_stress};
+
+#[cfg(test)]
+mod tests {
+    use pullback_kernel::cuda::check;
+
+    #[test]
+    fn the_cuda_text_of_the_kernels_is_right() {
+        println!("{}", check::all().expect("the kernels' CUDA text"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Sheets in their plane: triangles in space with a neo-Hookean energy.
+//!
+//! A sheet has two columns of F, the images a and b of two directions at right angles in the triangle at rest. Its numbers are those of plane
+//! stress (a thin sheet is free to get thinner): with Young's modulus E and Poisson's ratio ν of the stuff,
+//! μ = E / (2 (1 + ν)) and λ = E ν / (1 - ν²), which is 2 μ λ₃ / (λ₃ + 2 μ) of the λ₃ of solids.
+
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::{Builder, Corners};
+
+use crate::rest::InverseEdges;
+
+/// Triangles of a sheet in a program, where their forces are wanted. Numbers are one for each triangle.
+#[derive(Clone, Copy, Debug)]
+pub struct Triangles {
+    /// Their corners.
+    pub corners: Corners<3>,
+    /// Positions of vertices [m].
+    pub x: Buffer<Vec3>,
+    /// Velocities of vertices [m/s].
+    pub v: Buffer<Vec3>,
+    /// Inverse edges at rest [1/m]: [`rest::triangles_at_rest`](crate::rest::triangles_at_rest).
+    pub rest: Buffer<InverseEdges>,
+    /// Volume at rest [m³], area times thickness: [`rest::sheet_volumes`](crate::rest::sheet_volumes).
+    pub volume: Buffer<f64>,
+    /// Shear modulus μ [Pa].
+    pub mu: Buffer<f64>,
+    /// Lamé's first number of plane stress λ [Pa].
+    pub lambda: Buffer<f64>,
+    /// By how much the area wants to grow, relative to that at rest [1].
+    pub actuation: Buffer<f64>,
+    /// Viscosity [Pa·s]; `None`: nothing is damped, and velocities are not read.
+    pub viscosity: Option<Buffer<f64>>,
+}
+
+/// The two columns of F of a triangle [1]; of velocities [m/s], their rates [1/s].
+#[kernel]
+pub fn sheet_deformation<R: Real>(x: [Vec3<R>; 3], rest: InverseEdges<R>) -> [Vec3<R>; 2] {
+    let (a, b) = (x[1] - x[0], x[2] - x[0]);
+    [a * rest.xx, a * rest.xy + b * rest.yy]
+}
+
+/// Stable neo-Hookean as in [`neo_hookean`](crate::neo_hookean), in two dimensions [J/m³]:
+/// ½ m (I - 2) - ½ m ln((I + 1)/3) + ½ l (J - α)² - μ²/(2 l),  I = |a|² + |b|²,  J = |a × b|,  α = 1 + μ/l + actuation.
+///
+/// In n dimensions the stress at rest is zero with l (α - 1) = m n/(n + 1), and its derivative is that of linear elasticity with
+/// μ = m n/(n + 1), λ = l - μ + 2 m/(n + 1)²: here m = 3/2 μ, l = λ + 2/3 μ.
+#[kernel(force = minus_sheet_stress)]
+pub fn sheet_density<R: Real>(f: [Vec3<R>; 2], mu: R, lambda: R, actuation: R) -> R {
+    let m = 1.5 * mu;
+    let l = lambda + 2.0 / 3.0 * mu;
+    let i = dot(f[0], f[0]) + dot(f[1], f[1]);
+    let normal = cross(f[0], f[1]);
+    let offset = mu / l;
+    let j = sqrt(dot(normal, normal)) - 1.0 - offset - actuation;
+    0.5 * m * (i - 2.0 - ln((i + 1.0) / 3.0)) + 0.5 * l * (j * j - offset * offset)
+}
+
+/// Minus the viscous stress [Pa] in the plane: -F S,  S = 2 η Ė,  Ė = ½ (Fᵀ Ḟ + Ḟᵀ F), as that of solids.
+#[kernel]
+pub fn viscous_sheet_stress<R: Real>(f: [Vec3<R>; 2], f_dot: [Vec3<R>; 2], viscosity: R) -> [Vec3<R>; 2] {
+    let xx = -2.0 * viscosity * dot(f[0], f_dot[0]);
+    let yy = -2.0 * viscosity * dot(f[1], f_dot[1]);
+    let xy = -viscosity * (dot(f[0], f_dot[1]) + dot(f[1], f_dot[0]));
+    [f[0] * xx + f[1] * xy, f[0] * xy + f[1] * yy]
+}
+
+/// Forces on the corners [N] by minus the stress [Pa]: those on corners 1 and 2 are the columns of V (-P) D_m⁻ᵀ.
+#[kernel]
+fn sheet_forces<R: Real>(minus_stress: [Vec3<R>; 2], rest: InverseEdges<R>, volume: R) -> [Vec3<R>; 3] {
+    let first = minus_stress[0] * (volume * rest.xx) + minus_stress[1] * (volume * rest.xy);
+    let second = minus_stress[1] * (volume * rest.yy);
+    [-(first + second), first, second]
+}
+
+/// V Ψ(F)
+#[kernel]
+fn sheet_energy<R: Real>(
+    x: [Vec3<R>; 3],
+    rest: InverseEdges<R>,
+    volume: R,
+    mu: R,
+    lambda: R,
+    actuation: R,
+) -> R {
+    volume * sheet_density(sheet_deformation(x, rest), mu, lambda, actuation)
+}
+
+/// Elastic forces.
+#[kernel]
+fn elastic_sheet<R: Real>(
+    x: [Vec3<R>; 3],
+    rest: InverseEdges<R>,
+    volume: R,
+    mu: R,
+    lambda: R,
+    actuation: R,
+) -> [Vec3<R>; 3] {
+    sheet_forces(minus_sheet_stress(sheet_deformation(x, rest), mu, lambda, actuation), rest, volume)
+}
+
+/// Elastic and viscous forces.
+#[kernel]
+fn damped_sheet<R: Real>(
+    x: [Vec3<R>; 3],
+    v: [Vec3<R>; 3],
+    rest: InverseEdges<R>,
+    volume: R,
+    mu: R,
+    lambda: R,
+    actuation: R,
+    viscosity: R,
+) -> [Vec3<R>; 3] {
+    let f = sheet_deformation(x, rest);
+    let elastic = minus_sheet_stress(f, mu, lambda, actuation);
+    let viscous = viscous_sheet_stress(f, sheet_deformation(v, rest), viscosity);
+    sheet_forces([elastic[0] + viscous[0], elastic[1] + viscous[1]], rest, volume)
+}
+
+/// Adds the forces on the vertices [N], as an operation of this name.
+pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
+    let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
+    let (mu, lambda, actuation) = (t.mu.own(), t.lambda.own(), t.actuation.own());
+    match t.viscosity {
+        None => {
+            let ports = (x, rest, volume, mu, lambda, actuation);
+            p.elements::<elastic_sheet, Vec3, 3>(name, t.corners, ports)
+        }
+        Some(viscosity) => {
+            let ports = (x, v, rest, volume, mu, lambda, actuation, viscosity.own());
+            p.elements::<damped_sheet, Vec3, 3>(name, t.corners, ports)
+        }
+    }
+}
+
+/// Adds the energy of all triangles [J], as an operation of this name.
+pub fn energy(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<f64> {
+    let (mu, lambda, actuation) = (t.mu.own(), t.lambda.own(), t.actuation.own());
+    let ports = (t.x.at(t.corners), t.rest.own(), t.volume.own(), mu, lambda, actuation);
+    p.reduce::<sheet_energy>(name, ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use pullback_kernel::gradcheck;
+
+    use super::*;
+
+    #[test]
+    fn gradients_of_the_kernels() {
+        let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
+        let (x, v) = ([at(0.0), at(1.0), at(2.0)], [at(3.0), at(4.0), at(5.0)]);
+        let rest = InverseEdges { xx: 0.8, xy: -0.3, yy: 1.1 };
+        gradcheck::kernel::<damped_sheet>(&(x, v, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
+        gradcheck::kernel::<elastic_sheet>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("elastic");
+        gradcheck::kernel::<sheet_energy>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("energy");
+    }
+
+    /// A triangle that has become a line, or a point, has forces and derivatives that are numbers.
+    #[test]
+    fn without_area() {
+        let a = vec3(1.0, 0.5, 0.2);
+        for f in [[a, a * 2.0], [a * 0.0, a], [a * 0.0, a * 0.0]] {
+            let stress: [Vec3; 2] = minus_sheet_stress(f, 1.0, 1.0, 0.0);
+            let (bars, ..) = minus_sheet_stress::pullback(f, 1.0, 1.0, 0.0, [a, a]);
+            for v in [stress[0], stress[1], bars[0], bars[1]] {
+                assert!(length(v).is_finite(), "{f:?}: {v:?}");
+            }
+        }
+    }
+}

@@ -444,10 +444,11 @@ fn plus<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
     a + b
 }
 
-/// Acceleration [m/s²]:  a = f / m
+/// Acceleration [m/s²]:  a = f / m. Without a mass it is one of a point that is held, and is taken away again.
 #[kernel]
 fn accelerate<R: Real>(f: Vec3<R>, m: R) -> Vec3<R> {
-    f / m
+    let mass = if m > 0.0 { m } else { 1.0 };
+    f / mass
 }
 
 /// The right-hand side of the equation of motion, to be evaluated where an integrator wants it.

@@ -85,6 +85,7 @@
 mod attachment;
 mod check;
 mod contact;
+mod controller;
 mod contact_loss;
 mod elastic;
 mod error;
@@ -106,6 +107,7 @@ mod vector;
 pub mod words;
 
 pub use attachment::Attachment;
+pub use controller::Controller;
 pub use contact::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
     JointLimits, Penalty,

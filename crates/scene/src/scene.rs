@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::attachment::Attachment;
 use crate::contact::Contact;
+use crate::controller::Controller;
 use crate::error::{Error, Invalid};
 use crate::material::{Material, MaterialPair, Surface};
 use crate::names::{Names, PartNames};
@@ -36,6 +37,8 @@ pub struct Scene {
     pub sheets: Vec<Sheet>,
     /// Particles that are held to bodies.
     pub attachments: Vec<Attachment>,
+    /// Networks that add to controls in every step.
+    pub controllers: Vec<Controller>,
     /// Forces that follow a given course.
     pub forces: Vec<AppliedForce>,
     /// Forces that are controls.
@@ -142,6 +145,7 @@ impl Default for Scene {
             solids: Vec::new(),
             sheets: Vec::new(),
             attachments: Vec::new(),
+            controllers: Vec::new(),
             forces: Vec::new(),
             actuators: Vec::new(),
             ground: None,

@@ -71,7 +71,8 @@ fn names(scene: &Scene, groups: &[Group]) -> Checked {
     let materials = scene.materials.iter().enumerate().map(|(i, it)| named("materials", i, &it.name));
     let shapes = scene.shapes.iter().enumerate().map(|(i, it)| named("shapes", i, &it.name));
     let attachments = scene.attachments.iter().enumerate().map(|(i, it)| named("attachments", i, &it.name));
-    let world = materials.chain(shapes).chain(attachments);
+    let controllers = scene.controllers.iter().enumerate().map(|(i, it)| named("controllers", i, &it.name));
+    let world = materials.chain(shapes).chain(attachments).chain(controllers);
     let mut seen: HashMap<&str, String> = HashMap::new();
     let robots =
         scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));

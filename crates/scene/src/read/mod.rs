@@ -4,6 +4,7 @@ mod attachment;
 mod body;
 mod bytes;
 mod contact;
+mod controller;
 mod data;
 mod files;
 mod loss;
@@ -60,6 +61,7 @@ const KEYS: Keys = &[
     ("solids", "[[solids]]"),
     ("sheets", "[[sheets]]"),
     ("attachments", "[[attachments]]"),
+    ("controllers", "[[controllers]]"),
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
     ("ground", "[ground]"),
@@ -124,6 +126,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
+    let controllers = root.sections("controllers", controller::read)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let contact = root.get("contact").map(|node| contact::read(&node)).transpose()?;
     let material_pairs = root.sections("material_pairs", |node| contact::pair(node, &materials))?;
@@ -147,6 +150,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         solids,
         sheets,
         attachments,
+        controllers,
         forces,
         actuators,
         ground,

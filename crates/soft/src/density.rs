@@ -20,6 +20,16 @@ pub fn neo_hookean<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
     0.5 * m * (i - 3.0 - ln(0.25 * (i + 1.0))) + 0.5 * l * (j * j - offset * offset)
 }
 
+/// Minus its derivative by F [Pa]:  -m (1 - 1/(I + 1)) F - (l (J - 1 - actuation) - μ) cof F
+#[kernel]
+fn minus_neo_hookean_stress<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> Mat3<R> {
+    let m = 4.0 / 3.0 * mu;
+    let l = lambda + 5.0 / 6.0 * mu;
+    let cof = cofactors(f);
+    let j = dot(f.x, cof.x) - 1.0 - actuation;
+    f * (m / (contract(f, f) + 1.0) - m) + cof * (mu - l * j)
+}
+
 /// How often a third root is made better: to the last digit from a tenth to the tenfold.
 const ROOT_ROUNDS: usize = 4;
 
@@ -41,20 +51,25 @@ fn inverse_cube_root_pullback<R: Real>(c: R, r_bar: R) -> R {
     r * r * r * r * (r_bar / -3.0)
 }
 
-/// What is left of a deformation if the body at rest has grown to 1 + actuation of its volume.
-#[kernel]
-fn grown<R: Real>(f: Mat3<R>, actuation: R) -> Mat3<R> {
-    f * inverse_cube_root(1.0 + actuation)
-}
 
 /// St. Venant-Kirchhoff:  μ E : E + ½ λ (tr E)²,  E = ½ (Gᵀ G - 1),  G = F / ∛(1 + actuation). For large turns and small strains; it
 /// gives way where it is pressed to less than 58 % of its length.
 #[kernel]
 pub fn st_venant_kirchhoff<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
-    let g = grown(f, actuation);
+    let g = f * inverse_cube_root(1.0 + actuation);
     let strain = (transpose(g) * g - identity()) * 0.5;
     let volume = trace(strain);
     mu * contract(strain, strain) + 0.5 * lambda * volume * volume
+}
+
+/// Minus its derivative by F [Pa]:  -r G (2 μ E + λ tr E),  r = 1/∛(1 + actuation),  G = r F
+#[kernel]
+fn minus_st_venant_kirchhoff_stress<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> Mat3<R> {
+    let r = inverse_cube_root(1.0 + actuation);
+    let g = f * r;
+    let c = transpose(g) * g;
+    let spherical = r * (mu - 0.5 * lambda * (trace(c) - 3.0));
+    g * spherical + (g * c) * (-r * mu)
 }
 
 /// How often the sum of stretches is made better.
@@ -77,17 +92,22 @@ fn stretches<R: Real>(f: Mat3<R>) -> R {
     sum
 }
 
-/// F_bar = s_bar R, with the turn R of F = R S: the derivative of the root,
+/// F_bar = s_bar R
+#[kernel]
+fn stretches_pullback<R: Real>(f: Mat3<R>, s_bar: R) -> Mat3<R> {
+    turn(f, stretches(f)) * s_bar
+}
+
+/// The turn R of F = R S, of the sum s of stretches: the derivative of the root by F,
 /// R = ((s² + I) F + 2 s cof F - 2 F Fᵀ F) / (s³ - I s - 2 J). What is below is 2 (a + b) (b + c) (c + a) of the stretches: where two
 /// cancel, a turn is not one, and 0 is returned.
 #[kernel]
-fn stretches_pullback<R: Real>(f: Mat3<R>, s_bar: R) -> Mat3<R> {
-    let s = stretches(f);
+fn turn<R: Real>(f: Mat3<R>, s: R) -> Mat3<R> {
     let c = transpose(f) * f;
     let i = trace(c);
     let cof = cofactors(f);
     let below = (s * s - i) * s - 2.0 * dot(f.x, cof.x);
-    let scale = if below > 1e-12 * s * i { s_bar / below } else { 0.0 };
+    let scale = if below > 1e-12 * s * i { 1.0 / below } else { 0.0 };
     f * ((s * s + i) * scale) + cof * (2.0 * s * scale) + (f * c) * (-2.0 * scale)
 }
 
@@ -95,22 +115,32 @@ fn stretches_pullback<R: Real>(f: Mat3<R>, s_bar: R) -> Mat3<R> {
 /// |G - R|² = |G|² - 2 tr S + 3,  G = F / ∛(1 + actuation).
 #[kernel]
 pub fn corotated<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> R {
-    let g = grown(f, actuation);
+    let g = f * inverse_cube_root(1.0 + actuation);
     let j = determinant(g) - 1.0;
     mu * (contract(g, g) - 2.0 * stretches(g) + 3.0) + 0.5 * lambda * j * j
 }
 
+/// Minus its derivative by F [Pa]:  -r (2 μ (G - R) + λ (det G - 1) cof G),  r = 1/∛(1 + actuation),  G = r F
+#[kernel]
+fn minus_corotated_stress<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R) -> Mat3<R> {
+    let r = inverse_cube_root(1.0 + actuation);
+    let g = f * r;
+    let cof = cofactors(g);
+    let j = dot(g.x, cof.x) - 1.0;
+    (turn(g, stretches(g)) - g) * (2.0 * r * mu) + cof * (-r * lambda * j)
+}
+
 crate::material!(
     /// Of [`neo_hookean`].
-    pub NeoHookean = neo_hookean, "neo-hookean"
+    pub NeoHookean = neo_hookean, minus_neo_hookean_stress, "neo-hookean"
 );
 crate::material!(
     /// Of [`st_venant_kirchhoff`].
-    pub StVenantKirchhoff = st_venant_kirchhoff, "st-venant-kirchhoff"
+    pub StVenantKirchhoff = st_venant_kirchhoff, minus_st_venant_kirchhoff_stress, "st-venant-kirchhoff"
 );
 crate::material!(
     /// Of [`corotated`].
-    pub Corotated = corotated, "corotated"
+    pub Corotated = corotated, minus_corotated_stress, "corotated"
 );
 
 #[cfg(test)]
@@ -127,7 +157,23 @@ mod tests {
         gradcheck::kernel::<corotated>(&(f, 0.4, 0.6, 0.1)).expect("corotated");
         gradcheck::kernel::<stretches>(&(f,)).expect("stretches");
         gradcheck::kernel::<inverse_cube_root>(&(1.3,)).expect("1/∛c");
-        gradcheck::kernel::<grown>(&(f, 0.2)).expect("grown");
+    }
+
+    /// The stresses by hand are the derivatives of the energies, and have derivatives themselves.
+    #[test]
+    fn stresses_of_the_energies() {
+        let f = mat3(vec3(1.2, 0.3, -0.1), vec3(-0.2, 0.8, 0.25), vec3(0.15, -0.05, 1.1));
+        let size = |a: Mat3| contract(a, a).sqrt();
+        let (p, ..) = neo_hookean::pullback(f, 0.4, 0.6, 0.1, 1.0);
+        assert!(size(p) > 0.01 && size(p + minus_neo_hookean_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
+        let (p, ..) = st_venant_kirchhoff::pullback(f, 0.4, 0.6, 0.1, 1.0);
+        assert!(size(p) > 0.01 && size(p + minus_st_venant_kirchhoff_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
+        let (p, ..) = corotated::pullback(f, 0.4, 0.6, 0.1, 1.0);
+        assert!(size(p) > 0.01 && size(p + minus_corotated_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
+        let at = (f, 0.4, 0.6, 0.1);
+        gradcheck::kernel::<minus_neo_hookean_stress>(&at).expect("neo-Hookean");
+        gradcheck::kernel::<minus_st_venant_kirchhoff_stress>(&at).expect("St. Venant-Kirchhoff");
+        gradcheck::kernel::<minus_corotated_stress>(&at).expect("corotated");
     }
 
     #[test]

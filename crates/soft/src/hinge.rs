@@ -103,3 +103,42 @@ pub fn energy(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<f64> {
     let (weight, angle, stiffness) = (h.weight.own(), h.angle.own(), h.stiffness.own());
     p.reduce::<hinge_energy>(name, (h.x.at(h.corners), weight, angle, stiffness, h.actuation.own()))
 }
+
+#[cfg(test)]
+mod tests {
+    use pullback_kernel::gradcheck;
+
+    use super::*;
+
+    /// An edge along x, one wing along -y, the other turned up from y by an angle.
+    fn folded(angle: f64) -> [Vec3; 4] {
+        let (sin, cos) = angle.sin_cos();
+        [vec3(0.0, 0.0, 0.0), vec3(1.0, 0.0, 0.0), vec3(0.3, 0.8 * cos, 0.8 * sin), vec3(0.6, -1.1, 0.0)]
+    }
+
+    #[test]
+    fn gradients_of_the_kernels() {
+        let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
+        let v = [at(5.0), at(6.0), at(7.0), at(8.0)];
+        for x in [folded(0.7), folded(-2.0), folded(0.0), [at(0.0), at(1.0), at(2.0), at(3.0)]] {
+            gradcheck::kernel::<dihedral>(&(x,)).expect("the angle");
+            gradcheck::kernel::<dihedral_gradient>(&(x,)).expect("its gradient");
+            gradcheck::kernel::<hinge_force>(&(x, v, 1.2, 0.3, 0.7, 0.1, 0.4)).expect("the force");
+            gradcheck::kernel::<hinge_energy>(&(x, 1.2, 0.3, 0.7, 0.1)).expect("the energy");
+        }
+    }
+
+    /// Flat, folded to both sides, and nearly closed: the angle, and its gradient by formula as by the pullback of the angle.
+    #[test]
+    fn angles() {
+        for angle in [0.0, 1e-9, -1e-9, 0.5, -0.5, 2.0, -2.0, 3.14, -3.14, 3.14159] {
+            let x = folded(angle);
+            let found: f64 = dihedral(x);
+            assert!((found - angle).abs() < 1e-14, "{found}, and not {angle}");
+            let (by_angle,) = dihedral::pullback(x, 1.0);
+            for (a, b) in by_angle.into_iter().zip(dihedral_gradient(x)) {
+                assert!(length(b) > 0.1 && length(a - b) < 1e-11, "{angle}: {a:?}, and not {b:?}");
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
-use crate::rest::InverseEdges;
+use crate::rest::{InverseEdges, zeros};
 
 /// Triangles of a sheet in a program, where their forces are wanted. Numbers are one for each triangle.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Triangles {
     pub lambda: Buffer<f64>,
     /// By how much the area wants to grow, relative to that at rest [1].
     pub actuation: Buffer<f64>,
-    /// Viscosity [Pa·s]; `None`: nothing is damped, and velocities are not read.
+    /// Viscosity [Pa·s]; `None`: nothing is damped.
     pub viscosity: Option<Buffer<f64>>,
 }
 
@@ -44,7 +44,7 @@ pub fn sheet_deformation<R: Real>(x: [Vec3<R>; 3], rest: InverseEdges<R>) -> [Ve
 ///
 /// In n dimensions the stress at rest is zero with l (α - 1) = m n/(n + 1), and its derivative is that of linear elasticity with
 /// μ = m n/(n + 1), λ = l - μ + 2 m/(n + 1)²: here m = 3/2 μ, l = λ + 2/3 μ.
-#[kernel(force = minus_sheet_stress)]
+#[kernel]
 pub fn sheet_density<R: Real>(f: [Vec3<R>; 2], mu: R, lambda: R, actuation: R) -> R {
     let m = 1.5 * mu;
     let l = lambda + 2.0 / 3.0 * mu;
@@ -54,6 +54,24 @@ pub fn sheet_density<R: Real>(f: [Vec3<R>; 2], mu: R, lambda: R, actuation: R) -
     let j = sqrt(dot(normal, normal)) - 1.0 - offset - actuation;
     0.5 * m * (i - 2.0 - ln((i + 1.0) / 3.0)) + 0.5 * l * (j * j - offset * offset)
 }
+
+/// Minus its derivative by a and b [Pa]:  -m (1 - 1/(I + 1)) a - (l (J - 1 - actuation) - μ) b × n,  and for b with n × a,
+/// n = a × b/J. Where J is 0, n is too.
+#[kernel]
+pub fn minus_sheet_stress<R: Real>(f: [Vec3<R>; 2], mu: R, lambda: R, actuation: R) -> [Vec3<R>; 2] {
+    let (a, b) = (f[0], f[1]);
+    let m = 1.5 * mu;
+    let l = lambda + 2.0 / 3.0 * mu;
+    let normal = cross(a, b);
+    let jj = dot(normal, normal);
+    let shear = m / (dot(a, a) + dot(b, b) + 1.0) - m;
+    // (l (α - J)) / J = (μ + l (1 + actuation)) / J - l
+    let spread = if jj > LEAST { (mu + l * (1.0 + actuation)) / sqrt(jj) - l } else { 0.0 };
+    [a * shear + cross(b, normal) * spread, b * shear + cross(normal, a) * spread]
+}
+
+/// Below this, the square of a triangle's growth in area counts as nothing.
+const LEAST: f64 = 1e-24;
 
 /// Minus the viscous stress [Pa] in the plane: -F S,  S = 2 η Ė,  Ė = ½ (Fᵀ Ḟ + Ḟᵀ F), as that of solids.
 #[kernel]
@@ -85,22 +103,9 @@ fn sheet_energy<R: Real>(
     volume * sheet_density(sheet_deformation(x, rest), mu, lambda, actuation)
 }
 
-/// Elastic forces.
-#[kernel]
-fn elastic_sheet<R: Real>(
-    x: [Vec3<R>; 3],
-    rest: InverseEdges<R>,
-    volume: R,
-    mu: R,
-    lambda: R,
-    actuation: R,
-) -> [Vec3<R>; 3] {
-    sheet_forces(minus_sheet_stress(sheet_deformation(x, rest), mu, lambda, actuation), rest, volume)
-}
-
 /// Elastic and viscous forces.
 #[kernel]
-fn damped_sheet<R: Real>(
+fn sheet_forces_at<R: Real>(
     x: [Vec3<R>; 3],
     v: [Vec3<R>; 3],
     rest: InverseEdges<R>,
@@ -118,18 +123,11 @@ fn damped_sheet<R: Real>(
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
+    let viscosity =
+        t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
     let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
-    let (mu, lambda, actuation) = (t.mu.own(), t.lambda.own(), t.actuation.own());
-    match t.viscosity {
-        None => {
-            let ports = (x, rest, volume, mu, lambda, actuation);
-            p.elements::<elastic_sheet, Vec3, 3>(name, t.corners, ports)
-        }
-        Some(viscosity) => {
-            let ports = (x, v, rest, volume, mu, lambda, actuation, viscosity.own());
-            p.elements::<damped_sheet, Vec3, 3>(name, t.corners, ports)
-        }
-    }
+    let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
+    p.elements::<sheet_forces_at, Vec3, 3>(name, t.corners, ports)
 }
 
 /// Adds the energy of all triangles [J], as an operation of this name.
@@ -150,9 +148,17 @@ mod tests {
         let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
         let (x, v) = ([at(0.0), at(1.0), at(2.0)], [at(3.0), at(4.0), at(5.0)]);
         let rest = InverseEdges { xx: 0.8, xy: -0.3, yy: 1.1 };
-        gradcheck::kernel::<damped_sheet>(&(x, v, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
-        gradcheck::kernel::<elastic_sheet>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("elastic");
+        gradcheck::kernel::<sheet_forces_at>(&(x, v, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
         gradcheck::kernel::<sheet_energy>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("energy");
+    }
+
+    /// The stress by hand is the derivative of the energy.
+    #[test]
+    fn stress_of_the_energy() {
+        let f = [vec3(1.1, 0.3, -0.2), vec3(0.2, 0.7, 0.6)];
+        let (p, ..) = sheet_density::pullback(f, 0.4, 0.6, 0.1, 1.0);
+        let minus = minus_sheet_stress(f, 0.4, 0.6, 0.1);
+        assert!(length(p[0]) > 0.01 && length(p[0] + minus[0]) + length(p[1] + minus[1]) < 1e-14, "{p:?}");
     }
 
     /// A triangle that has become a line, or a point, has forces and derivatives that are numbers.

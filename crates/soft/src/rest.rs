@@ -90,6 +90,17 @@ fn same<R: Real>(number: R, each: R) -> R {
     number
 }
 
+#[kernel]
+fn nothing<R: Real>(each: R) -> R {
+    each
+}
+
+/// Zeros, where a buffer is wanted.
+pub(crate) fn zeros(p: &mut Builder, name: &str, count: usize) -> Buffer<f64> {
+    let each = p.constant::<f64>(&format!("{name} of none"), &vec![0.0; count]);
+    p.map::<nothing>(name, (each.own(),))
+}
+
 /// A number for all, to each of `count` elements.
 pub fn spread(p: &mut Builder, name: &str, number: Buffer<f64>, count: usize) -> Buffer<f64> {
     let each = p.constant::<f64>(&format!("each of {name}"), &vec![0.0; count]);

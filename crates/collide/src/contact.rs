@@ -217,14 +217,16 @@ impl Operation for SurfaceContact {
             let Some(four) = self.surface.vertex_and_triangle(vertex, triangle) else { continue };
             let (on, here, bar) = (OnTriangle::at::<L>(on), gather(&x, four), gather(&force_bar, four));
             let (_, xs, vs, by_law) = triangle_forces::pullback(on, here, gather(&v, four), law, bar);
-            (scatter(&x_bar, four, xs), scatter(&v_bar, four, vs));
+            scatter(&x_bar, four, xs);
+            scatter(&v_bar, four, vs);
             law_bar = law_bar.plus(by_law);
         }
         for &[first, second, on] in on_edges {
             let Some(four) = self.surface.two_edges(first, second) else { continue };
             let (on, here, bar) = (OnEdges::at::<L>(on), gather(&x, four), gather(&force_bar, four));
             let (_, xs, vs, by_law) = edge_forces::pullback(on, here, gather(&v, four), law, bar);
-            (scatter(&x_bar, four, xs), scatter(&v_bar, four, vs));
+            scatter(&x_bar, four, xs);
+            scatter(&v_bar, four, vs);
             law_bar = law_bar.plus(by_law);
         }
         let Touch { thickness, ke, kd, kf, mu } = self.touch;

@@ -51,7 +51,8 @@ impl Finder {
     pub fn find(&mut self, surface: &Surface, thickness: f64) -> bool {
         let Finder { positions, triangles, edges, on_triangles, on_edges, most } = self;
         let at = |i: u32| positions[i as usize];
-        (on_triangles.clear(), on_edges.clear());
+        on_triangles.clear();
+        on_edges.clear();
         if thickness <= 0.0 || !thickness.is_finite() {
             return true;
         }

@@ -135,7 +135,7 @@ pub fn sheet(n: u32, m: u32, first: u32) -> Vec<[u32; 3]> {
     let square = |i: u32, j: u32| {
         let [a, b, c, d] = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
         // Diagonals in both directions.
-        if (i + j) % 2 == 0 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+        if (i + j).is_multiple_of(2) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
     };
     (0..n - 1).flat_map(|i| (0..m - 1).flat_map(move |j| square(i, j))).collect()
 }

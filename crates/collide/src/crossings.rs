@@ -17,11 +17,11 @@ pub fn crossings(surface: &Surface, positions: &[[f64; 3]]) -> usize {
     tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
     let mut count = 0;
     for &[a, b] in surface.edges() {
-        tree.each(&Bounds::of([at(a), at(b)]), 0, |triangle| {
+        for triangle in tree.meeting(Bounds::of([at(a), at(b)]), 0) {
             let corners = surface.triangles()[triangle as usize];
             let shares = corners.contains(&a) || corners.contains(&b);
             count += usize::from(!shares && goes_through(at(a), at(b), corners.map(at)));
-        });
+        }
     }
     count
 }

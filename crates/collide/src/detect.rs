@@ -11,6 +11,7 @@ use crate::tree::{Bounds, Tree};
 const FLAT: f64 = 1e-8;
 
 /// Where the segment ab is nearest to a point, not outside [0, 1]; 0 for one without length.
+#[inline(always)]
 fn on_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
     let t = along(p, a, b);
     // NaN, of a segment without length, becomes 0.
@@ -18,6 +19,7 @@ fn on_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
 }
 
 /// The point of the segment ab that is nearest to p: one of three parts, and the square of the distance.
+#[inline(always)]
 fn nearer<T>(p: Vec3, a: Vec3, b: Vec3, [start, inner, end]: [T; 3]) -> (T, f64) {
     let t = on_segment(p, a, b);
     let part = if t <= 0.0 {
@@ -31,6 +33,7 @@ fn nearer<T>(p: Vec3, a: Vec3, b: Vec3, [start, inner, end]: [T; 3]) -> (T, f64)
 }
 
 /// The first of the nearest.
+#[inline(always)]
 fn nearest<T: Copy, const N: usize>(all: [(T, f64); N]) -> (T, f64) {
     let mut nearest = all[0];
     for one in all {
@@ -42,6 +45,7 @@ fn nearest<T: Copy, const N: usize>(all: [(T, f64); N]) -> (T, f64) {
 }
 
 /// Which part of a triangle x₁ x₂ x₃ is nearest to the point x₀, and the square of the distance [m²].
+#[inline(always)]
 pub fn nearest_on_triangle(x: &[Vec3; 4]) -> (OnTriangle, f64) {
     use OnTriangle::*;
     let [p, a, b, c] = *x;
@@ -57,6 +61,7 @@ pub fn nearest_on_triangle(x: &[Vec3; 4]) -> (OnTriangle, f64) {
 
 /// Which parts of the edges x₀ x₁ and x₂ x₃ are nearest to each other, and the square of the distance [m²]; none of edges that are
 /// parallel, or without length, which no force acts on.
+#[inline(always)]
 pub fn nearest_of_edges(x: &[Vec3; 4]) -> Option<(OnEdges, f64)> {
     use OnEdges::*;
     let [a, b, c, d] = *x;
@@ -88,20 +93,20 @@ pub fn clearance(surface: &Surface, positions: &[[f64; 3]], within: f64) -> f64 
     let mut tree = Tree::new(surface.triangles().len());
     tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
     for (k, &vertex) in surface.vertices().iter().enumerate() {
-        tree.each(&Bounds::of([at(vertex)]).grown(least), 0, |triangle| {
-            if let Some(four) = surface.vertex_and_triangle(k as u32, triangle) {
-                least = least.min(nearest_on_triangle(&four.map(at)).1.sqrt());
-            }
-        });
+        for triangle in tree.meeting(Bounds::of([at(vertex)]).grown(least), 0) {
+            let Some(four) = surface.vertex_and_triangle(k as u32, triangle) else { continue };
+            least = least.min(nearest_on_triangle(&four.map(at)).1.sqrt());
+        }
     }
     let edges = surface.edges();
     let mut tree = Tree::new(edges.len());
     tree.fit(edges.iter().map(|ends| Bounds::of(ends.map(at))));
     for (k, ends) in edges.iter().enumerate() {
-        tree.each(&Bounds::of(ends.map(at)).grown(least), 0, |other| {
-            let nearest = surface.two_edges(k as u32, other).and_then(|four| nearest_of_edges(&four.map(at)));
-            least = least.min(nearest.map_or(f64::INFINITY, |(_, squared)| squared.sqrt()));
-        });
+        for other in tree.meeting(Bounds::of(ends.map(at)).grown(least), 0) {
+            let Some(four) = surface.two_edges(k as u32, other) else { continue };
+            let Some((_, squared)) = nearest_of_edges(&four.map(at)) else { continue };
+            least = least.min(squared.sqrt());
+        }
     }
     least
 }

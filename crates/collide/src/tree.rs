@@ -4,6 +4,8 @@
 //! in the list; a binary tree over blocks of the list then has its shape from the count alone, and lies in one array like a heap
 //! (after Karras 2012, without his splits). Nothing is allocated once it has its room.
 
+use std::ops::Range;
+
 use pullback_kernel::prelude::*;
 
 /// A box along the axes.
@@ -122,43 +124,68 @@ impl Tree {
         }
     }
 
-    /// Visits the numbers of all boxes that meet one and are not before a place on the curve.
-    #[inline]
-    pub fn each(&self, one: &Bounds, from: usize, mut visit: impl FnMut(u32)) {
-        let leaves = self.nodes.len() / 2;
-        let depth = leaves.trailing_zeros();
-        let mut waiting = [0u32; LEVELS];
-        let mut count = 1;
+    /// The numbers of all boxes that meet one and are not before a place on the curve.
+    pub fn meeting(&self, one: Bounds, from: usize) -> Meeting<'_> {
+        let mut waiting = [0; LEVELS];
         waiting[0] = 1;
-        while count > 0 {
-            count -= 1;
-            let k = waiting[count] as usize;
+        Meeting { tree: self, one, from, waiting, count: 1, leaf: 0..0 }
+    }
+
+    /// The number of the box at a place on the curve.
+    pub fn number(&self, place: usize) -> u32 {
+        self.keys[place] as u32
+    }
+
+    /// The boxes in the order of the curve.
+    pub fn boxes(&self) -> &[Bounds] {
+        &self.boxes
+    }
+}
+
+/// The boxes of a tree that meet one. An iterator and not a function that visits: closures are compiled without the instructions of
+/// the machine that kernels are fast with.
+pub(crate) struct Meeting<'a> {
+    tree: &'a Tree,
+    one: Bounds,
+    from: usize,
+    /// Nodes to look at.
+    waiting: [u32; LEVELS],
+    count: usize,
+    /// What is left of the last leaf.
+    leaf: Range<usize>,
+}
+
+impl Iterator for Meeting<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let Meeting { tree, one, .. } = self;
+        let leaves = tree.nodes.len() / 2;
+        let depth = leaves.trailing_zeros();
+        loop {
+            for i in self.leaf.by_ref() {
+                if tree.boxes[i].meets(one) {
+                    return Some(tree.keys[i] as u32);
+                }
+            }
+            if self.count == 0 {
+                return None;
+            }
+            self.count -= 1;
+            let k = self.waiting[self.count] as usize;
             // The leaf after the last one below this node.
             let past = ((k + 1) << (depth - k.ilog2())) - leaves;
-            if past * LEAF <= from || !self.nodes[k].meets(one) {
+            if past * LEAF <= self.from || !tree.nodes[k].meets(one) {
                 continue;
             }
             if k < leaves {
-                waiting[count] = 2 * k as u32 + 1;
-                waiting[count + 1] = 2 * k as u32;
-                count += 2;
-                continue;
+                self.waiting[self.count] = 2 * k as u32 + 1;
+                self.waiting[self.count + 1] = 2 * k as u32;
+                self.count += 2;
+            } else {
+                let first = (k - leaves) * LEAF;
+                self.leaf = first.max(self.from)..tree.boxes.len().min(first + LEAF);
             }
-            let first = ((k - leaves) * LEAF).max(from);
-            for i in first..self.boxes.len().min((k - leaves + 1) * LEAF) {
-                if self.boxes[i].meets(one) {
-                    visit(self.keys[i] as u32);
-                }
-            }
-        }
-    }
-
-    /// Visits the numbers of all two boxes that are at most so far apart along each axis, the smaller first.
-    #[inline]
-    pub fn each_two(&self, apart: f64, mut visit: impl FnMut(u32, u32)) {
-        for (place, one) in self.boxes.iter().enumerate() {
-            let i = self.keys[place] as u32;
-            self.each(&one.grown(apart), place + 1, |j| visit(i.min(j), i.max(j)));
         }
     }
 }

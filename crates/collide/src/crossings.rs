@@ -3,11 +3,12 @@
 use pullback_kernel::prelude::*;
 
 use crate::detect::point;
+use crate::distance::{OnTriangle, triangle_weights};
 use crate::surface::Surface;
-use crate::tree::{Bounds, Tree};
+use crate::tree::{Bounds, Tree, number};
 
-/// How many edges go through triangles that they share no vertex with. An edge that goes through two counts twice; one that only
-/// lies in the plane of a triangle does not count.
+/// How many edges go through triangles that they share no vertex with. An edge that goes through two counts twice; one that
+/// only touches a triangle does not count.
 ///
 /// # Panics
 /// When there are fewer positions than the surface has particles.
@@ -17,26 +18,34 @@ pub fn crossings(surface: &Surface, positions: &[[f64; 3]]) -> usize {
     tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
     let mut count = 0;
     for &[a, b] in surface.edges() {
-        for triangle in tree.meeting(Bounds::of([at(a), at(b)]), 0) {
-            let corners = surface.triangles()[triangle as usize];
-            let shares = corners.contains(&a) || corners.contains(&b);
-            count += usize::from(!shares && goes_through(at(a), at(b), corners.map(at)));
+        let around = Bounds::of([at(a), at(b)]);
+        for leaf in tree.meeting(around, 0) {
+            let (boxes, keys) = tree.leaf(leaf);
+            for (_, &key) in boxes.iter().zip(keys).filter(|(one, _)| one.meets(&around)) {
+                let corners = surface.triangles()[number(key) as usize];
+                let shares = corners.contains(&a) || corners.contains(&b);
+                count += usize::from(!shares && goes_through(at(a), at(b), corners.map(at)));
+            }
         }
     }
     count
 }
 
-/// Six times the volume of a tetrahedron with its sign: (b - a) × (c - a)·(d - a)
-fn volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> f64 {
-    dot(cross(b - a, c - a), d - a)
-}
-
-/// Are the ends of an edge on both sides of a triangle's plane, and do all sides pass its line on the same side?
+/// Are the ends of an edge on both sides of a triangle's plane, and is the point between them that is in the plane in the triangle?
+///
+/// An end that may be in the plane but for rounding is on neither side.
 fn goes_through(a: Vec3, b: Vec3, [p, q, r]: [Vec3; 3]) -> bool {
-    let ends = [volume(p, q, r, a), volume(p, q, r, b)];
-    if ends[0] * ends[1] > 0.0 || (ends[0] == 0.0 && ends[1] == 0.0) {
+    let (u, v) = (q - p, r - p);
+    let n = cross(u, v);
+    let above = |x: Vec3| {
+        let height = dot(n, x - p);
+        if height.abs() > 1e-13 * length(u) * length(v) * length(x - p) { height } else { 0.0 }
+    };
+    let (from, to) = (above(a), above(b));
+    if from * to >= 0.0 {
         return false;
     }
-    let sides = [volume(a, b, p, q), volume(a, b, q, r), volume(a, b, r, p)];
-    sides.iter().all(|side| *side >= 0.0) || sides.iter().all(|side| *side <= 0.0)
+    let at = a + (b - a) * (from / (from - to));
+    let [_, weights @ ..] = triangle_weights(OnTriangle::Face, [at, p, q, r]);
+    weights.iter().all(|weight| *weight <= 0.0)
 }

@@ -2,10 +2,10 @@
 
 use pullback_kernel::prelude::*;
 
-use crate::distance::{OnEdges, OnTriangle, along, apart, between_lines, edge_weights, triangle_weights};
+use crate::distance::{OnEdges, OnTriangle, along, apart, triangle_weights};
 use crate::law::PARALLEL;
 use crate::surface::Surface;
-use crate::tree::{Bounds, Tree};
+use crate::tree::{Bounds, Tree, number};
 
 /// A triangle has a face where sin² of the angle between two sides is above this; otherwise only its sides touch.
 const FLAT: f64 = 1e-8;
@@ -20,16 +20,9 @@ fn on_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
 
 /// The point of the segment ab that is nearest to p: one of three parts, and the square of the distance.
 #[inline(always)]
-fn nearer<T>(p: Vec3, a: Vec3, b: Vec3, [start, inner, end]: [T; 3]) -> (T, f64) {
+fn nearer<T: Copy>(p: Vec3, a: Vec3, b: Vec3, parts: [T; 3]) -> (T, f64) {
     let t = on_segment(p, a, b);
-    let part = if t <= 0.0 {
-        start
-    } else if t >= 1.0 {
-        end
-    } else {
-        inner
-    };
-    (part, length_squared(p - (a + (b - a) * t)))
+    (parts[part(t)], length_squared(p - (a + (b - a) * t)))
 }
 
 /// The first of the nearest.
@@ -61,24 +54,42 @@ pub fn nearest_on_triangle(x: &[Vec3; 4]) -> (OnTriangle, f64) {
 
 /// Which parts of the edges x₀ x₁ and x₂ x₃ are nearest to each other, and the square of the distance [m²]; none of edges that are
 /// parallel, or without length, which no force acts on.
+///
+/// With e and f along them and q = x₀ - x₂: the nearest point s of the first line, not outside the edge; the nearest point t of the
+/// second line to that; and if t is outside, the end there and the nearest point of the first edge to it (Ericson 5.1.9).
 #[inline(always)]
 pub fn nearest_of_edges(x: &[Vec3; 4]) -> Option<(OnEdges, f64)> {
     use OnEdges::*;
-    let [a, b, c, d] = *x;
-    let sine = length_squared(cross(normalize(b - a), normalize(d - c)));
-    if sine <= PARALLEL || sine.is_nan() {
+    let (e, f, q) = (x[1] - x[0], x[3] - x[2], x[0] - x[2]);
+    let (ee, ff, ef) = (dot(e, e), dot(f, f), dot(e, f));
+    let (eq, fq) = (dot(e, q), dot(f, q));
+    // |e × f|², in a form that keeps its digits where it is small.
+    let crossed = length_squared(cross(e, f));
+    if crossed <= PARALLEL * ee * ff || crossed.is_nan() {
         return None;
     }
-    let (s, t) = between_lines(*x);
-    if 0.0 < s && s < 1.0 && 0.0 < t && t < 1.0 {
-        return Some((Inner, length_squared(apart(*x, edge_weights(Inner, *x)))));
+    let mut s = ((ef * fq - ff * eq) / crossed).clamp(0.0, 1.0);
+    let mut t = (ef * s + fq) / ff;
+    if t <= 0.0 {
+        (s, t) = ((-eq / ee).clamp(0.0, 1.0), 0.0);
+    } else if t >= 1.0 {
+        (s, t) = (((ef - eq) / ee).clamp(0.0, 1.0), 1.0);
     }
-    Some(nearest([
-        nearer(a, c, d, [StartStart, StartInner, StartEnd]),
-        nearer(b, c, d, [EndStart, EndInner, EndEnd]),
-        nearer(c, a, b, [StartStart, InnerStart, EndStart]),
-        nearer(d, a, b, [StartEnd, InnerEnd, EndEnd]),
-    ]))
+    let parts =
+        [[StartStart, StartInner, StartEnd], [InnerStart, Inner, InnerEnd], [EndStart, EndInner, EndEnd]];
+    Some((parts[part(s)][part(t)], length_squared(q + e * s - f * t)))
+}
+
+/// The start, a point between, or the end.
+#[inline(always)]
+fn part(t: f64) -> usize {
+    if t <= 0.0 {
+        0
+    } else if t >= 1.0 {
+        2
+    } else {
+        1
+    }
 }
 
 /// The distance of the nearest vertex and triangle, or two edges, that share no vertex [m]; `within` if none are nearer.
@@ -93,19 +104,23 @@ pub fn clearance(surface: &Surface, positions: &[[f64; 3]], within: f64) -> f64 
     let mut tree = Tree::new(surface.triangles().len());
     tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
     for (k, &vertex) in surface.vertices().iter().enumerate() {
-        for triangle in tree.meeting(Bounds::of([at(vertex)]).grown(least), 0) {
-            let Some(four) = surface.vertex_and_triangle(k as u32, triangle) else { continue };
-            least = least.min(nearest_on_triangle(&four.map(at)).1.sqrt());
+        for leaf in tree.meeting(Bounds::of([at(vertex)]).grown(least), 0) {
+            for &key in tree.leaf(leaf).1 {
+                let Some(four) = surface.vertex_and_triangle(k as u32, number(key)) else { continue };
+                least = least.min(nearest_on_triangle(&four.map(at)).1.sqrt());
+            }
         }
     }
     let edges = surface.edges();
     let mut tree = Tree::new(edges.len());
     tree.fit(edges.iter().map(|ends| Bounds::of(ends.map(at))));
     for (k, ends) in edges.iter().enumerate() {
-        for other in tree.meeting(Bounds::of(ends.map(at)).grown(least), 0) {
-            let Some(four) = surface.two_edges(k as u32, other) else { continue };
-            let Some((_, squared)) = nearest_of_edges(&four.map(at)) else { continue };
-            least = least.min(squared.sqrt());
+        for leaf in tree.meeting(Bounds::of(ends.map(at)).grown(least), 0) {
+            for &key in tree.leaf(leaf).1 {
+                let Some(four) = surface.two_edges(k as u32, number(key)) else { continue };
+                let Some((_, squared)) = nearest_of_edges(&four.map(at)) else { continue };
+                least = least.min(squared.sqrt());
+            }
         }
     }
     least

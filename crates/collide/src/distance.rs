@@ -92,7 +92,7 @@ pub fn triangle_weights<R: Real>(on: OnTriangle, x: [Vec3<R>; 4]) -> [R; 4] {
 /// Where two lines are nearest to each other: at x₀ + (x₁ - x₀) s and x₂ + (x₃ - x₂) t. With the unit vectors e and f along them,
 /// c = e × f and q = x₂ - x₀:  s = (q × f)·c / |c|² / |x₁ - x₀|,  t = (q × e)·c / |c|² / |x₃ - x₂|  (Ericson 5.1.8).
 #[kernel]
-pub(crate) fn between_lines<R: Real>(x: [Vec3<R>; 4]) -> (R, R) {
+fn between_lines<R: Real>(x: [Vec3<R>; 4]) -> (R, R) {
     let (e, f) = (normalize(x[1] - x[0]), normalize(x[3] - x[2]));
     let c = cross(e, f);
     let k = c / length_squared(c);

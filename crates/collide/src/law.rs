@@ -138,13 +138,17 @@ pub fn triangle_forces<R: Real>(
 #[kernel]
 pub fn edge_forces<R: Real>(on: OnEdges, x: [Vec3<R>; 4], v: [Vec3<R>; 4], law: Law<R>) -> [Vec3<R>; 4] {
     let w = edge_weights(on, x);
-    let push = forces(x, v, w, crossing_share(x), cross(x[1] - x[0], x[3] - x[2]), law);
-    let (energy, _) = barrier(length(apart(x, w)), law.thickness, law.ke);
-    let turn = parting(x);
-    [
-        push[0] + turn[0] * energy,
-        push[1] + turn[1] * energy,
-        push[2] + turn[2] * energy,
-        push[3] + turn[3] * energy,
-    ]
+    let share = crossing_share(x);
+    let mut push = forces(x, v, w, share, cross(x[1] - x[0], x[3] - x[2]), law);
+    if share < 1.0 {
+        let (energy, _) = barrier(length(apart(x, w)), law.thickness, law.ke);
+        let turn = parting(x);
+        push = [
+            push[0] + turn[0] * energy,
+            push[1] + turn[1] * energy,
+            push[2] + turn[2] * energy,
+            push[3] + turn[3] * energy,
+        ];
+    }
+    push
 }

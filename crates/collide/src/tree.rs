@@ -4,8 +4,6 @@
 //! in the list; a binary tree over blocks of the list then has its shape from the count alone, and lies in one array like a heap
 //! (after Karras 2012, without his splits). Nothing is allocated once it has its room.
 
-use std::ops::Range;
-
 use pullback_kernel::prelude::*;
 
 /// A box along the axes.
@@ -30,7 +28,7 @@ impl Bounds {
     }
 
     /// As much larger on all sides.
-    #[inline]
+    #[inline(always)]
     pub fn grown(mut self, by: f64) -> Bounds {
         for k in 0..3 {
             self.low[k] -= by;
@@ -48,8 +46,8 @@ impl Bounds {
     }
 
     /// Do they meet or touch? None does with a NaN.
-    #[inline]
-    fn meets(&self, other: &Bounds) -> bool {
+    #[inline(always)]
+    pub fn meets(&self, other: &Bounds) -> bool {
         // Without branches between them the six comparisons run side by side.
         let along = |k: usize| (self.low[k] <= other.high[k]) & (other.low[k] <= self.high[k]);
         along(0) & along(1) & along(2)
@@ -124,26 +122,39 @@ impl Tree {
         }
     }
 
-    /// The numbers of all boxes that meet one and are not before a place on the curve.
+    /// How many leaves hold boxes.
+    pub fn leaves(&self) -> usize {
+        self.boxes.len().div_ceil(LEAF)
+    }
+
+    /// A box around a leaf.
+    pub fn around(&self, leaf: usize) -> Bounds {
+        self.nodes[self.nodes.len() / 2 + leaf]
+    }
+
+    /// The boxes of a leaf and their numbers.
+    #[inline(always)]
+    pub fn leaf(&self, leaf: usize) -> (&[Bounds], &[u64]) {
+        let range = leaf * LEAF..self.boxes.len().min(leaf * LEAF + LEAF);
+        (&self.boxes[range.clone()], &self.keys[range])
+    }
+
+    /// All leaves that meet a box, from one on.
     pub fn meeting(&self, one: Bounds, from: usize) -> Meeting<'_> {
         let mut waiting = [0; LEVELS];
         waiting[0] = 1;
-        Meeting { tree: self, one, from, waiting, count: 1, leaf: 0..0 }
-    }
-
-    /// The number of the box at a place on the curve.
-    pub fn number(&self, place: usize) -> u32 {
-        self.keys[place] as u32
-    }
-
-    /// The boxes in the order of the curve.
-    pub fn boxes(&self) -> &[Bounds] {
-        &self.boxes
+        Meeting { tree: self, one, from, waiting, count: 1 }
     }
 }
 
-/// The boxes of a tree that meet one. An iterator and not a function that visits: closures are compiled without the instructions of
-/// the machine that kernels are fast with.
+/// The number of a box, from its place on the curve.
+#[inline(always)]
+pub(crate) fn number(key: u64) -> u32 {
+    key as u32
+}
+
+/// The leaves of a tree that meet a box. An iterator and not a function that visits: closures are compiled without the instructions
+/// of the machine that kernels are fast with.
 pub(crate) struct Meeting<'a> {
     tree: &'a Tree,
     one: Bounds,
@@ -151,42 +162,32 @@ pub(crate) struct Meeting<'a> {
     /// Nodes to look at.
     waiting: [u32; LEVELS],
     count: usize,
-    /// What is left of the last leaf.
-    leaf: Range<usize>,
 }
 
 impl Iterator for Meeting<'_> {
-    type Item = u32;
+    type Item = usize;
 
-    fn next(&mut self) -> Option<u32> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
         let Meeting { tree, one, .. } = self;
         let leaves = tree.nodes.len() / 2;
         let depth = leaves.trailing_zeros();
-        loop {
-            for i in self.leaf.by_ref() {
-                if tree.boxes[i].meets(one) {
-                    return Some(tree.keys[i] as u32);
-                }
-            }
-            if self.count == 0 {
-                return None;
-            }
+        while self.count > 0 {
             self.count -= 1;
             let k = self.waiting[self.count] as usize;
             // The leaf after the last one below this node.
             let past = ((k + 1) << (depth - k.ilog2())) - leaves;
-            if past * LEAF <= self.from || !tree.nodes[k].meets(one) {
+            if past <= self.from || !tree.nodes[k].meets(one) {
                 continue;
             }
-            if k < leaves {
-                self.waiting[self.count] = 2 * k as u32 + 1;
-                self.waiting[self.count + 1] = 2 * k as u32;
-                self.count += 2;
-            } else {
-                let first = (k - leaves) * LEAF;
-                self.leaf = first.max(self.from)..tree.boxes.len().min(first + LEAF);
+            if k >= leaves {
+                return Some(k - leaves);
             }
+            self.waiting[self.count] = 2 * k as u32 + 1;
+            self.waiting[self.count + 1] = 2 * k as u32;
+            self.count += 2;
         }
+        None
     }
 }
 

@@ -139,6 +139,14 @@ fn crossings_are_counted() {
     assert_eq!(crossings(&surface, &plain(&all)), 2);
     let above: Vec<Vec3> = flat.into_iter().chain(through.map(|x| x + at(0.0, 0.0, 1.5))).collect();
     assert_eq!(crossings(&surface, &plain(&above)), 0);
+    // All in one plane that is not along the axes, and all in a line.
+    let surface = Surface::new(sheet(8, 8, 0), 64).expect("a sheet");
+    let (u, v) = (at(0.3, 0.1, 0.7), at(-0.2, 0.9, 0.11));
+    let flat: Vec<Vec3> = (0..64).map(|k| u * f64::from(k / 8) + v * f64::from(k % 8)).collect();
+    assert_eq!(crossings(&surface, &plain(&flat)), 0);
+    let folded: Vec<Vec3> =
+        (0..64).map(|k: i32| u * f64::from((k / 8 - 3).abs()) + v * f64::from(k % 8)).collect();
+    assert_eq!(crossings(&surface, &plain(&folded)), 0);
 }
 
 #[test]

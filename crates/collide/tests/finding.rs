@@ -149,6 +149,38 @@ fn crossings_are_counted() {
     assert_eq!(crossings(&surface, &plain(&folded)), 0);
 }
 
+/// Möller and Trumbore's test of a segment and a triangle.
+fn goes_through(a: Vec3, b: Vec3, [p, q, r]: [Vec3; 3]) -> bool {
+    let (u, v, along) = (q - p, r - p, b - a);
+    let h = cross(along, v);
+    let k = 1.0 / dot(u, h);
+    let (s, g) = (a - p, cross(a - p, u));
+    let (x, y, t) = (k * dot(s, h), k * dot(along, g), k * dot(v, g));
+    x >= 0.0 && y >= 0.0 && x + y <= 1.0 && (0.0..=1.0).contains(&t)
+}
+
+#[test]
+fn crossings_are_those_of_all_edges_and_triangles() {
+    let (surface, mut random) = (loose(60), Random::seeded(16));
+    let x: Vec<Vec3> = (0..180).map(|_| random.vec3()).collect();
+    let mut count = 0;
+    for &[a, b] in surface.edges() {
+        for corners in surface.triangles().iter().filter(|corners| !corners.contains(&a)) {
+            let at = |i: u32| x[i as usize];
+            count += usize::from(goes_through(at(a), at(b), corners.map(at)));
+        }
+    }
+    assert!(count > 20, "{count}");
+    assert_eq!(crossings(&surface, &plain(&x)), count);
+}
+
+#[test]
+fn without_triangles_there_is_no_force() {
+    let surface = Arc::new(Surface::new(Vec::new(), 3).expect("no triangles"));
+    let forces = contact(&surface, 0).forces(&[Vec3::default(); 3], &[Vec3::default(); 3], LAW);
+    assert_eq!(forces, [Vec3::default(); 3]);
+}
+
 #[test]
 fn clearance_is_the_least_distance() {
     let surface = Surface::new([sheet(5, 6, 0), sheet(4, 4, 30)].concat(), 46).expect("two sheets");

@@ -256,3 +256,26 @@ fn edges_that_are_parallel_leave_contact_to_vertices() {
         contact(&surface, 2000).forces(&x, &vec![Vec3::default(); 32], Law { thickness: 0.2, ..LAW });
     assert!(forces[16..].iter().all(|f| f.z > 0.5), "{forces:?}");
 }
+
+#[test]
+fn four_vertices_in_a_line_bear_no_friction() {
+    let x = [at(0.0, 0.0, 0.0), at(0.1, 0.0, 0.0), at(0.5, 0.0, 0.0), at(0.9, 0.0, 0.0)];
+    let v = [at(0.0, 0.3, 0.0), Vec3::default(), Vec3::default(), Vec3::default()];
+    let f = of_triangle(x, v, LAW);
+    assert!(f[0].x < -1.0 && f[0].y == 0.0 && f[0].z == 0.0, "{f:?}");
+    // A little beside it they bear some, and it has no torque.
+    let mut beside = x;
+    beside[3].z = 0.01;
+    let f = of_triangle(beside, v, LAW);
+    let torque = (0..4).fold(Vec3::default(), |sum, k| sum + cross(beside[k], f[k]));
+    assert!(f[0].y != 0.0 && length(torque) < 1e-10, "{f:?} {torque:?}");
+}
+
+#[test]
+fn a_triangle_without_area_touches_with_its_sides() {
+    let x = [at(0.3, 0.0, 0.1), at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), at(0.5, 0.0, 0.0)];
+    let (on, squared) = nearest_on_triangle(&x);
+    assert!(on != OnTriangle::Face && (squared - 0.01).abs() < 1e-15, "{on:?}");
+    let f = triangle_forces(on, x, Default::default(), LAW);
+    assert!((f[0].z - barrier(0.1, LAW.thickness, LAW.ke).1).abs() < 1e-9, "{f:?}");
+}

@@ -73,10 +73,15 @@ impl Finder {
         trees.edges.fit(surface.edges().iter().map(|ends| Bounds::of(ends.map(at))));
         let near = Near { surface, positions, trees, thickness };
         let fits = f64::apart(Find { near, on_triangles, on_edges, most: *most });
-        on_triangles.sort_unstable();
-        on_edges.sort_unstable();
+        on_triangles.sort_unstable_by_key(order);
+        on_edges.sort_unstable_by_key(order);
         fits
     }
+}
+
+/// By the first, then by the second, as one number: a comparison of three takes twice as long.
+fn order(&[first, second, _]: &Pair) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
 }
 
 /// Where everything is.

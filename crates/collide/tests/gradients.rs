@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use common::{LAW, Random, contact, loose};
 use pullback_collide::{
-    Law, OnEdges, OnTriangle, crossing_share, edge_forces, nearest_of_edges, nearest_on_triangle,
+    Law, OnEdges, OnTriangle, barrier, crossing_share, edge_forces, nearest_of_edges, nearest_on_triangle,
     triangle_forces,
 };
 use pullback_kernel::{gradcheck, prelude::*};
@@ -19,6 +19,28 @@ fn is_usual(squared: f64) -> bool {
 /// Numbers for sticking and for sliding.
 fn laws() -> [Law; 2] {
     [LAW, Law { kf: 0.02, kd: 0.1, ..LAW }]
+}
+
+#[test]
+fn of_the_barrier_and_the_share_of_edges() {
+    // Far, near, and below the floor.
+    for d in [0.35, 0.2, 0.01, 1e-4] {
+        gradcheck::kernel_with::<barrier>(
+            &(d, 0.4, 30.0),
+            gradcheck::Options { step: 1e-4 * d, tolerance: 1e-6, ..Default::default() },
+        )
+        .unwrap_or_else(|r| panic!("{d} {r}"));
+    }
+    let (mut random, mut checked) = (Random::seeded(17), 0);
+    while checked < 5 {
+        let mut x = random.four();
+        x[3] = x[2] + (x[1] - x[0]) + random.vec3() * 0.1;
+        let share = crossing_share(x);
+        if 0.05 < share && share < 0.95 {
+            gradcheck::kernel::<crossing_share>(&(x,)).expect("the share of edges that nearly cross");
+            checked += 1;
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! Which parts of a point and a triangle, and of two edges, are nearest: decided in double precision.
+
+use pullback_kernel::prelude::*;
+
+use crate::distance::{OnEdges, OnTriangle, along, apart, triangle_weights};
+use crate::law::PARALLEL;
+use crate::surface::Surface;
+use crate::tree::{Bounds, Tree, number};
+
+/// A triangle has a face where sin² of the angle between two sides is above this; otherwise only its sides touch.
+const FLAT: f64 = 1e-8;
+
+/// Where the segment ab is nearest to a point, not outside [0, 1]; 0 for one without length.
+#[inline(always)]
+fn on_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
+    let t = along(p, a, b);
+    // NaN, of a segment without length, becomes 0.
+    if t > 0.0 { t.min(1.0) } else { 0.0 }
+}
+
+/// The point of the segment ab that is nearest to p: one of three parts, and the square of the distance.
+#[inline(always)]
+fn nearer<T: Copy>(p: Vec3, a: Vec3, b: Vec3, parts: [T; 3]) -> (T, f64) {
+    let t = on_segment(p, a, b);
+    (parts[part(t)], length_squared(p - (a + (b - a) * t)))
+}
+
+/// The first of the nearest.
+#[inline(always)]
+fn nearest<T: Copy, const N: usize>(all: [(T, f64); N]) -> (T, f64) {
+    let mut nearest = all[0];
+    for one in all {
+        if one.1 < nearest.1 {
+            nearest = one;
+        }
+    }
+    nearest
+}
+
+/// Which part of a triangle x₁ x₂ x₃ is nearest to the point x₀, and the square of the distance [m²].
+#[inline(always)]
+pub fn nearest_on_triangle(x: &[Vec3; 4]) -> (OnTriangle, f64) {
+    use OnTriangle::*;
+    let [p, a, b, c] = *x;
+    let (u, v) = (b - a, c - a);
+    if length_squared(cross(u, v)) > FLAT * length_squared(u) * length_squared(v) {
+        let w = triangle_weights(Face, *x);
+        if w[1] < 0.0 && w[2] < 0.0 && w[3] < 0.0 {
+            return (Face, length_squared(apart(*x, w)));
+        }
+    }
+    nearest([nearer(p, a, b, [A, AB, B]), nearer(p, b, c, [B, BC, C]), nearer(p, c, a, [C, CA, A])])
+}
+
+/// Which parts of the edges x₀ x₁ and x₂ x₃ are nearest to each other, and the square of the distance [m²]; none of edges that are
+/// parallel, or without length, which no force acts on.
+///
+/// With e and f along them and q = x₀ - x₂: the nearest point s of the first line, not outside the edge; the nearest point t of the
+/// second line to that; and if t is outside, the end there and the nearest point of the first edge to it (Ericson 5.1.9).
+#[inline(always)]
+pub fn nearest_of_edges(x: &[Vec3; 4]) -> Option<(OnEdges, f64)> {
+    use OnEdges::*;
+    let (e, f, q) = (x[1] - x[0], x[3] - x[2], x[0] - x[2]);
+    let (ee, ff, ef) = (dot(e, e), dot(f, f), dot(e, f));
+    let (eq, fq) = (dot(e, q), dot(f, q));
+    // |e × f|², in a form that keeps its digits where it is small.
+    let crossed = length_squared(cross(e, f));
+    if crossed <= PARALLEL * ee * ff || crossed.is_nan() {
+        return None;
+    }
+    let mut s = ((ef * fq - ff * eq) / crossed).clamp(0.0, 1.0);
+    let mut t = (ef * s + fq) / ff;
+    if t <= 0.0 {
+        (s, t) = ((-eq / ee).clamp(0.0, 1.0), 0.0);
+    } else if t >= 1.0 {
+        (s, t) = (((ef - eq) / ee).clamp(0.0, 1.0), 1.0);
+    }
+    let parts =
+        [[StartStart, StartInner, StartEnd], [InnerStart, Inner, InnerEnd], [EndStart, EndInner, EndEnd]];
+    Some((parts[part(s)][part(t)], length_squared(q + e * s - f * t)))
+}
+
+/// The start, a point between, or the end.
+#[inline(always)]
+fn part(t: f64) -> usize {
+    if t <= 0.0 {
+        0
+    } else if t >= 1.0 {
+        2
+    } else {
+        1
+    }
+}
+
+/// The distance of the nearest vertex and triangle, or two edges, that share no vertex [m]; `within` if none are nearer.
+///
+/// A thickness above that of a surface at rest would push it apart wherever it is.
+///
+/// # Panics
+/// When there are fewer positions than the surface has particles.
+pub fn clearance(surface: &Surface, positions: &[[f64; 3]], within: f64) -> f64 {
+    let at = |i: u32| point(&positions[i as usize]);
+    let mut least = within;
+    let mut tree = Tree::new(surface.triangles().len());
+    tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
+    for (k, &vertex) in surface.vertices().iter().enumerate() {
+        for leaf in tree.meeting(Bounds::of([at(vertex)]).grown(least), 0) {
+            for &key in tree.leaf(leaf).1 {
+                let Some(four) = surface.vertex_and_triangle(k as u32, number(key)) else { continue };
+                least = least.min(nearest_on_triangle(&four.map(at)).1.sqrt());
+            }
+        }
+    }
+    let edges = surface.edges();
+    let mut tree = Tree::new(edges.len());
+    tree.fit(edges.iter().map(|ends| Bounds::of(ends.map(at))));
+    for (k, ends) in edges.iter().enumerate() {
+        for leaf in tree.meeting(Bounds::of(ends.map(at)).grown(least), 0) {
+            for &key in tree.leaf(leaf).1 {
+                let Some(four) = surface.two_edges(k as u32, number(key)) else { continue };
+                let Some((_, squared)) = nearest_of_edges(&four.map(at)) else { continue };
+                least = least.min(squared.sqrt());
+            }
+        }
+    }
+    least
+}
+
+/// As a vector.
+pub(crate) fn point(&[x, y, z]: &[f64; 3]) -> Vec3 {
+    Vec3 { x, y, z }
+}

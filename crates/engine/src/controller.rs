@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
@@ -120,7 +121,10 @@ impl Controller {
         };
         let (start, end) = (first.start, last.end);
         let Some((block, _)) = control.ranges().find(|(_, range)| *range == (start..end)) else {
-            return wrong(given.drives.clone(), "all controls of one kind: `gear.actuation`, `arm.*.control`");
+            return wrong(
+                given.drives.clone(),
+                "all controls of one kind: `gear.actuation`, `arm.*.control`",
+            );
         };
         if block.numbers != 1 {
             return wrong(given.drives.clone(), "controls that are one number each");
@@ -137,7 +141,8 @@ impl Controller {
             found if found == wanted => Ok(values.to_vec()),
             found => Err(Error::Length { what, wanted, found }),
         };
-        let weights = numbers("the weights of a controller", &given.weights, outputs * given.sinusoids.len())?;
+        let weights =
+            numbers("the weights of a controller", &given.weights, outputs * given.sinusoids.len())?;
         Ok(Controller {
             name: given.name.clone(),
             drives: block.key.clone(),
@@ -189,7 +194,8 @@ impl Controller {
         let mut sum: Buffer<f64> = inputs.param(&format!("{}.biases", self.name))?;
         let mut terms = Vec::new();
         if !self.sinusoids.is_empty() {
-            let [frequencies, phases] = [0, 1].map(|i| self.sinusoids.iter().map(|s| s[i]).collect::<Vec<_>>());
+            let [frequencies, phases] =
+                [0, 1].map(|i| self.sinusoids.iter().map(|s| s[i]).collect::<Vec<_>>());
             let frequency = p.constant::<f64>(&name("frequencies"), &frequencies);
             let phase = p.constant::<f64>(&name("phases"), &phases);
             let ports = (inputs.time.shared(), frequency.own(), phase.own());
@@ -197,7 +203,11 @@ impl Controller {
             let waves = p.map::<sinusoid>(&name("sinusoids"), ports);
             let (rows, columns) = self.grid(p, &name("weights"), count, count, |_, j| j);
             let weights: Buffer<f64> = inputs.param(&format!("{}.weights", self.name))?;
-            terms.push(p.elements::<weighed, f64, 1>(&name("sum of sinusoids"), rows, (weights.own(), waves.at(columns))));
+            terms.push(p.elements::<weighed, f64, 1>(
+                &name("sum of sinusoids"),
+                rows,
+                (weights.own(), waves.at(columns)),
+            ));
         }
         if self.sees() {
             let gains: Buffer<f64> = inputs.param(&format!("{}.gains", self.name))?;
@@ -260,7 +270,11 @@ impl Controller {
                         })
                         .collect();
                     let at = p.corners(&format!("{what}, numbers"), &at, p.len(q));
-                    terms.push(p.elements::<felt_number, f64, 1>(&what, rows, (gains.at(weights), q.at(at))));
+                    terms.push(p.elements::<Once<felt_number>, f64, 1>(
+                        &what,
+                        rows,
+                        (gains.at(weights), q.at(at)),
+                    ));
                 }
                 (None, Some(x)) => {
                     let (mut at, mut axes) = (Vec::new(), Vec::new());
@@ -273,7 +287,7 @@ impl Controller {
                     let at = p.corners(&format!("{what}, particles"), &at, p.len(x));
                     let axes = p.constant::<Vec3>(&format!("{what}, axes"), &axes);
                     let ports = (gains.at(weights), x.at(at), axes.own());
-                    terms.push(p.elements::<felt, f64, 1>(&what, rows, ports));
+                    terms.push(p.elements::<Once<felt>, f64, 1>(&what, rows, ports));
                 }
                 (None, None) => {}
             }

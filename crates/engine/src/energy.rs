@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::BufferUse;
 
@@ -42,7 +43,7 @@ impl Energy {
                 potentials.extend(force.energy(&mut site)?);
             }
             let mass = inputs.mass()?;
-            let energy = p.reduce::<kinetic_energy>("kinetic energy", (v.own(), mass.own()));
+            let energy = p.reduce::<Once<kinetic_energy>>("kinetic energy", (v.own(), mass.own()));
             p.output(energy);
             kinetic = Some(energy);
         }

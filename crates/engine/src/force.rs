@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::words::nearest_few;
@@ -231,7 +232,7 @@ impl<'a> Workshop<'a> {
             None => self.param("particles.mass")?,
         };
         let name = format!("masses with {name}");
-        self.mass = Some(self.program.map::<sum>(&name, (mass.own(), more.own())));
+        self.mass = Some(self.program.map::<Once<sum>>(&name, (mass.own(), more.own())));
         Ok(())
     }
 }

@@ -6,7 +6,6 @@ mod controller;
 mod energy;
 mod error;
 pub mod force;
-mod friction;
 mod integrate;
 mod linearise;
 mod model;

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
-use crate::soft::{Bending, Sail, Sheet, Solid};
+use crate::soft::{Bending, Sail, Sheet, Solid, Touching};
 
 /// What the world is. Cheap to clone: copies share it.
 #[derive(Clone, Debug)]
@@ -45,6 +45,11 @@ impl Model {
     /// The model that a scene describes.
     pub fn new(scene: &Scene) -> Result<Model, Error> {
         scene.check()?;
+        if let Some(attachment) = scene.attachments.first() {
+            let what = format!("`{}` holds points to a body, which steps do not know yet", attachment.name);
+            let fix = "leave it out, or join points and particles by `[[springs]]`";
+            return Err(Error::Scene(pullback_scene::Invalid::new("attachments[0]", what, fix)));
+        }
         let groups: Vec<Group> = scene
             .particles
             .iter()
@@ -108,6 +113,9 @@ impl Model {
         for force in forces(scene) {
             inner.add(force)?;
         }
+        if let Some(touching) = Touching::new(scene, |group| points(scene, group).start)? {
+            inner.add(Arc::new(touching))?;
+        }
         for robot in inner.robots.clone() {
             inner.params = extended(&inner.params, robot.params())?;
             inner.control = extended(&inner.control, robot.controls())?;
@@ -125,7 +133,8 @@ impl Model {
             robot.refine([&mut inner.state, &mut inner.params, &mut inner.control].map(Arc::make_mut));
         }
         for given in &scene.controllers {
-            let of = |count: fn(&Tree) -> usize| inner.robots.iter().map(|robot| count(robot.tree())).collect();
+            let of =
+                |count: fn(&Tree) -> usize| inner.robots.iter().map(|robot| count(robot.tree())).collect();
             let sizes = Sizes {
                 particles: inner.particles,
                 positions: of(Tree::positions),

@@ -7,9 +7,11 @@ mod numbers;
 mod sail;
 mod sheet;
 mod solid;
+mod touching;
 
 pub use bending::Bending;
 pub use pullback_soft::{Corotated, Material, NeoHookean, StVenantKirchhoff, material};
 pub use sail::Sail;
 pub use sheet::Sheet;
 pub use solid::Solid;
+pub use touching::Touching;

@@ -261,9 +261,11 @@ fn gradients_that_are_not_finite_are_errors() {
     let step = Step::new(&model, Scheme::new(Integrator::RungeKutta4, 0.01)).expect("a step");
     let mut rollout = Rollout::<f64>::new(&step, Options::new(5)).expect("a rollout");
     let (state, params) = (model.state(), model.params());
-    for (kind, wanted) in
-        [(0, "step 4: "), (1, "by `anchor.position.x` of the first state is inf"), (2, "of the params is NaN")]
-    {
+    for (kind, wanted) in [
+        (0, "step 4: "),
+        (1, "by `anchor.position.x` of the first state is inf"),
+        (2, "of the params is NaN"),
+    ] {
         let error = rollout.gradient(&Start::new(&state, &[], &params), &Bad(kind)).expect_err("not finite");
         assert!(error.to_string().contains(wanted), "{error}");
     }

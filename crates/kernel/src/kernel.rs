@@ -102,6 +102,8 @@ pub trait Kernel: Send + Sync + 'static {
     const ARGUMENTS: &'static [&'static str];
     /// Whether the kernel says `#[kernel(pullback = ...)]`.
     const NAMES_ITS_PULLBACK: bool = false;
+    /// Is it compiled for lanes? See [`Once`].
+    const LANES: bool = true;
 
     /// y = f(x)
     fn forward<R: Real>(arguments: With<Self::Arguments, R>) -> With<Self::Output, R>;
@@ -133,6 +135,41 @@ pub trait Kernel: Send + Sync + 'static {
 
     /// Its CUDA text.
     fn definition() -> &'static Definition;
+}
+
+/// A kernel that runs once, or seldom: sweeps compute one element after the other, and are compiled for that alone, in a fraction of the
+/// time. `p.map::<Once<prepare>>(...)`.
+pub struct Once<K>(std::marker::PhantomData<fn() -> K>);
+
+impl<K: Kernel> Kernel for Once<K> {
+    type Arguments = K::Arguments;
+    type Output = K::Output;
+    const NAME: &'static str = K::NAME;
+    const ARGUMENTS: &'static [&'static str] = K::ARGUMENTS;
+    const NAMES_ITS_PULLBACK: bool = K::NAMES_ITS_PULLBACK;
+    const LANES: bool = false;
+
+    #[inline(always)]
+    fn forward<R: Real>(arguments: With<K::Arguments, R>) -> With<K::Output, R> {
+        K::forward::<R>(arguments)
+    }
+    #[inline(always)]
+    fn pullback<R: Real>(
+        arguments: With<K::Arguments, R>,
+        out_bar: With<K::Output, R>,
+    ) -> With<K::Arguments, R> {
+        K::pullback::<R>(arguments, out_bar)
+    }
+    #[inline(always)]
+    fn derived_pullback<R: Real>(
+        arguments: With<K::Arguments, R>,
+        out_bar: With<K::Output, R>,
+    ) -> With<K::Arguments, R> {
+        K::derived_pullback::<R>(arguments, out_bar)
+    }
+    fn definition() -> &'static Definition {
+        K::definition()
+    }
 }
 
 impl Argument for f64 {

@@ -28,7 +28,7 @@ pub mod program;
 pub mod rt;
 pub mod scalar;
 
-pub use kernel::{Argument, Kernel, Kind, Value, With, numbers, numbers_mut};
+pub use kernel::{Argument, Kernel, Kind, Once, Value, With, numbers, numbers_mut};
 pub use operators::{Linear, Over, Times, TimesAdd};
 pub use pullback_kernel_macro::{Kind, Value, kernel};
 

@@ -85,8 +85,8 @@
 mod attachment;
 mod check;
 mod contact;
-mod controller;
 mod contact_loss;
+mod controller;
 mod elastic;
 mod error;
 mod material;
@@ -100,6 +100,7 @@ mod scene;
 mod sheet;
 mod simulation;
 pub mod soft;
+mod soft_contact;
 mod solid;
 mod source;
 mod springs;
@@ -107,12 +108,12 @@ mod vector;
 pub mod words;
 
 pub use attachment::Attachment;
-pub use controller::Controller;
 pub use contact::{
     Complementarity, Contact, ContactGradient, ContactModel, ContactSolver, FrictionCone, JointFriction,
     JointLimits, Penalty,
 };
 pub use contact_loss::{ContactQuantity, Toucher};
+pub use controller::Controller;
 pub use elastic::{Elastic, SolidMaterial};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
@@ -124,6 +125,7 @@ pub use robot::Robot;
 pub use scene::{Actuator, AppliedForce, Ground, Oscillation, Scene, World};
 pub use sheet::Sheet;
 pub use simulation::{Integrator, Memory, Simulation, Snapshots};
+pub use soft_contact::SoftContact;
 pub use solid::Solid;
 pub use source::{LARGEST_FILE, Source};
 pub use springs::Springs;

@@ -13,6 +13,7 @@ use crate::problem::{Part, Tracked};
 use crate::robot::{Robot, Shape};
 use crate::sheet::Sheet;
 use crate::simulation::Simulation;
+use crate::soft_contact::SoftContact;
 use crate::solid::Solid;
 use crate::source::Source;
 use crate::springs::Springs;
@@ -37,6 +38,8 @@ pub struct Scene {
     pub sheets: Vec<Sheet>,
     /// Particles that are held to bodies.
     pub attachments: Vec<Attachment>,
+    /// How surfaces of soft things touch themselves and each other; `None`: they do not.
+    pub soft_contact: Option<SoftContact>,
     /// Networks that add to controls in every step.
     pub controllers: Vec<Controller>,
     /// Forces that follow a given course.
@@ -145,6 +148,7 @@ impl Default for Scene {
             solids: Vec::new(),
             sheets: Vec::new(),
             attachments: Vec::new(),
+            soft_contact: None,
             controllers: Vec::new(),
             forces: Vec::new(),
             actuators: Vec::new(),

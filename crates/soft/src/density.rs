@@ -51,7 +51,6 @@ fn inverse_cube_root_pullback<R: Real>(c: R, r_bar: R) -> R {
     r * r * r * r * (r_bar / -3.0)
 }
 
-
 /// St. Venant-Kirchhoff:  μ E : E + ½ λ (tr E)²,  E = ½ (Gᵀ G - 1),  G = F / ∛(1 + actuation). For large turns and small strains; it
 /// gives way where it is pressed to less than 58 % of its length.
 #[kernel]
@@ -167,7 +166,10 @@ mod tests {
         let (p, ..) = neo_hookean::pullback(f, 0.4, 0.6, 0.1, 1.0);
         assert!(size(p) > 0.01 && size(p + minus_neo_hookean_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
         let (p, ..) = st_venant_kirchhoff::pullback(f, 0.4, 0.6, 0.1, 1.0);
-        assert!(size(p) > 0.01 && size(p + minus_st_venant_kirchhoff_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
+        assert!(
+            size(p) > 0.01 && size(p + minus_st_venant_kirchhoff_stress(f, 0.4, 0.6, 0.1)) < 1e-14,
+            "{p:?}"
+        );
         let (p, ..) = corotated::pullback(f, 0.4, 0.6, 0.1, 1.0);
         assert!(size(p) > 0.01 && size(p + minus_corotated_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
         let at = (f, 0.4, 0.6, 0.1);

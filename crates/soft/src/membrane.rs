@@ -4,6 +4,7 @@
 //! stress (a thin sheet is free to get thinner): with Young's modulus E and Poisson's ratio ν of the stuff,
 //! μ = E / (2 (1 + ν)) and λ = E ν / (1 - ν²), which is 2 μ λ₃ / (λ₃ + 2 μ) of the λ₃ of solids.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
@@ -123,8 +124,7 @@ fn sheet_forces_at<R: Real>(
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
-    let viscosity =
-        t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
+    let viscosity = t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
     let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
     let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
     p.elements::<sheet_forces_at, Vec3, 3>(name, t.corners, ports)
@@ -134,7 +134,7 @@ pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
 pub fn energy(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<f64> {
     let (mu, lambda, actuation) = (t.mu.own(), t.lambda.own(), t.actuation.own());
     let ports = (t.x.at(t.corners), t.rest.own(), t.volume.own(), mu, lambda, actuation);
-    p.reduce::<sheet_energy>(name, ports)
+    p.reduce::<Once<sheet_energy>>(name, ports)
 }
 
 #[cfg(test)]

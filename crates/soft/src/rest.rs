@@ -2,6 +2,7 @@
 //!
 //! All of it is differentiated by the points of the shape, by density and by thickness.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
@@ -39,7 +40,7 @@ pub fn tetrahedra_at_rest(
     corners: Corners<4>,
     points: Buffer<Vec3>,
 ) -> (Buffer<Mat3>, Buffer<f64>) {
-    p.map::<tetrahedron_at_rest>(&format!("{name} rest, {name} volume"), (points.at(corners),))
+    p.map::<Once<tetrahedron_at_rest>>(&format!("{name} rest, {name} volume"), (points.at(corners),))
 }
 
 /// With the first edge of length l along the first axis and the second at (q, h): the inverse of ((l, q), (0, h)), and the area ½ l h.
@@ -61,7 +62,7 @@ pub fn triangles_at_rest(
     corners: Corners<3>,
     points: Buffer<Vec3>,
 ) -> (Buffer<InverseEdges>, Buffer<f64>) {
-    p.map::<triangle_at_rest>(&format!("{name} rest, {name} area"), (points.at(corners),))
+    p.map::<Once<triangle_at_rest>>(&format!("{name} rest, {name} area"), (points.at(corners),))
 }
 
 /// θ at rest, and |e|²/(A₀ + A₁).
@@ -82,7 +83,7 @@ pub fn hinges_at_rest(
     corners: Corners<4>,
     points: Buffer<Vec3>,
 ) -> (Buffer<f64>, Buffer<f64>) {
-    p.map::<hinge_at_rest>(&format!("{name} angle, {name} weight"), (points.at(corners),))
+    p.map::<Once<hinge_at_rest>>(&format!("{name} angle, {name} weight"), (points.at(corners),))
 }
 
 #[kernel]
@@ -104,7 +105,7 @@ pub(crate) fn zeros(p: &mut Builder, name: &str, count: usize) -> Buffer<f64> {
 /// A number for all, to each of `count` elements.
 pub fn spread(p: &mut Builder, name: &str, number: Buffer<f64>, count: usize) -> Buffer<f64> {
     let each = p.constant::<f64>(&format!("each of {name}"), &vec![0.0; count]);
-    p.map::<same>(name, (number.shared(), each.own()))
+    p.map::<Once<same>>(name, (number.shared(), each.own()))
 }
 
 #[kernel]
@@ -114,7 +115,7 @@ fn product<R: Real>(a: R, b: R) -> R {
 
 /// Volume of each triangle of a sheet [m³], of its area [m²] and its thickness [m].
 pub fn sheet_volumes(p: &mut Builder, name: &str, area: Buffer<f64>, thickness: Buffer<f64>) -> Buffer<f64> {
-    p.map::<product>(name, (area.own(), thickness.own()))
+    p.map::<Once<product>>(name, (area.own(), thickness.own()))
 }
 
 #[kernel]
@@ -144,7 +145,7 @@ pub fn tetrahedra_masses(
     own: Option<Buffer<f64>>,
 ) -> Buffer<f64> {
     with_own(p, name, own, |p, name| {
-        p.elements::<quarters, f64, 4>(name, corners, (density.own(), volume.own()))
+        p.elements::<Once<quarters>, f64, 4>(name, corners, (density.own(), volume.own()))
     })
 }
 
@@ -158,7 +159,7 @@ pub fn triangles_masses(
     own: Option<Buffer<f64>>,
 ) -> Buffer<f64> {
     with_own(p, name, own, |p, name| {
-        p.elements::<thirds, f64, 3>(name, corners, (density.own(), volume.own()))
+        p.elements::<Once<thirds>, f64, 3>(name, corners, (density.own(), volume.own()))
     })
 }
 
@@ -172,7 +173,7 @@ fn with_own(
         None => shares(p, name),
         Some(own) => {
             let shares = shares(p, &format!("{name} of elements"));
-            p.map::<sum>(name, (shares.own(), own.own()))
+            p.map::<Once<sum>>(name, (shares.own(), own.own()))
         }
     }
 }

@@ -235,7 +235,7 @@ fn contacts(s: &mut Section, recorded: &Recorded) {
 
 fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen: &Seen) {
     let springs = scene.springs.iter().flat_map(|springs| springs.ends.clone());
-    let lines = springs.chain(solids::bones(scene, seen)).collect();
+    let lines = springs.chain(solids::soft_edges(scene)).chain(solids::bones(scene, seen)).collect();
     s.playback(&Playback {
         ground: scene.ground.map(|ground| ground.height).or_else(|| solids::floor(scene)),
         solids: solids::all(scene),

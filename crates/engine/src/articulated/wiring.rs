@@ -17,6 +17,20 @@ use crate::contact::Part;
 use crate::error::Error;
 use crate::force::{AnyNumber, Number, Slot};
 
+/// A param of joints; of none, where a robot has none: a table, say, that stands where it is. `name` is that of what reads it.
+fn of_joints<T: Number>(
+    p: &mut Builder,
+    params: &Slots<'_>,
+    robot: &robot::Robot,
+    field: &str,
+    name: &str,
+) -> Result<Buffer<T>, Error> {
+    match robot.joints.is_empty() {
+        true => Ok(p.input(&format!("{} without {field}, {name}", robot.name), 0)),
+        false => params.get(robot, field),
+    }
+}
+
 impl Robot {
     /// Adds what depends on params alone.
     pub(crate) fn prepare(&self, p: &mut Builder, params: &Slots<'_>) -> Result<(Prepared, Masses), Error> {
@@ -30,8 +44,8 @@ impl Robot {
             products,
             position: params.get(d, "placement")?,
             orientation: params.get(d, "placement orientation")?,
-            anchor: params.get(d, "anchor")?,
-            axis: params.get(d, "axis")?,
+            anchor: of_joints(p, params, d, "anchor", "prepared")?,
+            axis: of_joints(p, params, d, "axis", "prepared")?,
         };
         Ok((Prepare::add(p, &d.name, d, &self.tree, given), masses))
     }
@@ -79,7 +93,7 @@ impl Robot {
             v,
             placements: prepared.placements,
             inertias: prepared.inertias,
-            armature: params.get(d, "armature")?,
+            armature: of_joints(p, params, d, "armature", &name("forces"))?,
             gravity,
         };
         Ok(Part { tree: self.tree.clone(), inputs, tau, pushes, held: self.held(params)? })

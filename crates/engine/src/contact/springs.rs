@@ -12,7 +12,7 @@ use super::contacts::Contacts;
 use super::meetings::Near;
 use super::place::At;
 use super::touchable::{Mixed, Surface};
-use crate::friction::friction_per_speed;
+use pullback_collide::friction_per_speed;
 
 /// The force on the second shape [N].
 #[kernel]

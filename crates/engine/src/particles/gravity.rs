@@ -1,5 +1,6 @@
 //! Gravity: f = m g.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 
 use crate::error::Error;
@@ -39,7 +40,7 @@ impl Force for Gravity {
     fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
         let (m, g) = (site.mass()?, site.param::<Vec3>("gravity")?);
         let (name, x) = (site.name("energy of gravity"), site.x);
-        Ok(Some(site.program.reduce::<weight_energy>(&name, (x.own(), m.own(), g.shared()))))
+        Ok(Some(site.program.reduce::<Once<weight_energy>>(&name, (x.own(), m.own(), g.shared()))))
     }
 
     fn conservative(&self) -> bool {

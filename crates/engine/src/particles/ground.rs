@@ -1,12 +1,13 @@
 //! A ground that pushes back: the penalty model of contact.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_scene::{Ground, Scene, Surface, Touch};
 
 use crate::error::Error;
 use crate::force::{Force, Site};
-use crate::friction::friction_per_speed;
 use crate::names::{Block, Quantity};
+use pullback_collide::friction_per_speed;
 
 /// Force of the ground z = h on a particle [N], where depth = h - z > 0:
 ///
@@ -114,8 +115,10 @@ impl Force for OwnGround {
         let (x, name) = (site.x.own(), site.name("energy of the ground"));
         let (height, ke) = (height.shared(), ke.shared());
         Ok(Some(match site.inputs.radii {
-            None => site.program.reduce::<ground_energy>(&name, (x, height, ke)),
-            Some(radius) => site.program.reduce::<ground_energy_under>(&name, (x, radius.own(), height, ke)),
+            None => site.program.reduce::<Once<ground_energy>>(&name, (x, height, ke)),
+            Some(radius) => {
+                site.program.reduce::<Once<ground_energy_under>>(&name, (x, radius.own(), height, ke))
+            }
         }))
     }
 }

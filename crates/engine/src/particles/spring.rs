@@ -1,5 +1,6 @@
 //! Springs with and without dampers.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 
 use crate::error::Error;
@@ -97,7 +98,7 @@ impl Force for Springs {
         let rest = site.param::<f64>(&format!("{}.rest_length", self.key))?;
         let ends = site.program.corners(&name, &self.ends, site.particles);
         let ports = (x.at(ends), k.own(), rest.own());
-        Ok(Some(site.program.reduce::<spring_energy>(&name, ports)))
+        Ok(Some(site.program.reduce::<Once<spring_energy>>(&name, ports)))
     }
 
     fn conservative(&self) -> bool {

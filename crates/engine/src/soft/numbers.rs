@@ -1,5 +1,6 @@
 //! Numbers of elements: one for all of them, or one for each.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_soft::rest::spread;
 
@@ -122,6 +123,6 @@ impl Rest {
         }
         let points: Vec<Vec3> = self.points.iter().map(|&[x, y, z]| Vec3 { x, y, z }).collect();
         let points = workshop.program.constant::<Vec3>(&format!("{} of {what}, as built", self.key), &points);
-        Ok(workshop.program.map::<copied>(&format!("{} of {what}", self.key), (points.own(),)))
+        Ok(workshop.program.map::<Once<copied>>(&format!("{} of {what}", self.key), (points.own(),)))
     }
 }

@@ -52,7 +52,11 @@ impl Sheet {
             thickness: numbers("thickness", &sheet.thickness, Quantity::new("m", "thickness").positive()),
             mu: numbers("mu", &sheet.mu, modulus("shear modulus")),
             lambda: numbers("lambda", &sheet.lambda, modulus("Lamé's first number, of plane stress")),
-            density: numbers("density", &sheet.density, Quantity::new("kg/m³", "density at rest").at_least(0.0)),
+            density: numbers(
+                "density",
+                &sheet.density,
+                Quantity::new("kg/m³", "density at rest").at_least(0.0),
+            ),
             viscosity: sheet.viscosity.as_ref().map(|values| numbers("viscosity", values, viscous)),
             actuation: numbers("actuation", &sheet.actuation, grow),
             controlled: sheet.controlled,

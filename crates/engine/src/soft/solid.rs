@@ -57,7 +57,11 @@ impl Solid {
             rest: Rest::new(&group, &solid.rest, solid.rest_params),
             mu: numbers("mu", &solid.mu, modulus("shear modulus")),
             lambda: numbers("lambda", &solid.lambda, modulus("Lamé's first number")),
-            density: numbers("density", &solid.density, Quantity::new("kg/m³", "density at rest").at_least(0.0)),
+            density: numbers(
+                "density",
+                &solid.density,
+                Quantity::new("kg/m³", "density at rest").at_least(0.0),
+            ),
             viscosity: solid.viscosity.as_ref().map(|values| numbers("viscosity", values, viscous)),
             actuation: numbers(
                 "actuation",

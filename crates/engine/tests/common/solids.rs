@@ -5,7 +5,9 @@ use pullback_scene::{Controller, Elastic, Ground, Particles, Scene, Sheet, Solid
 
 /// Points that are bent and moving; the first is held fast.
 fn moving(mut points: Particles) -> Particles {
-    let bent = |[x, y, z]: [f64; 3]| [1.1 * x + 0.1 * y, 0.9 * y - 0.1 * x + 0.05 * z, z + 0.1 * x * x + 0.07 * y * x];
+    let bent = |[x, y, z]: [f64; 3]| {
+        [1.1 * x + 0.1 * y, 0.9 * y - 0.1 * x + 0.05 * z, z + 0.1 * x * x + 0.07 * y * x]
+    };
     points.positions.iter_mut().for_each(|x| *x = bent(*x));
     for (i, v) in points.velocities.iter_mut().enumerate() {
         *v = std::array::from_fn(|axis| ((i * 5 + axis * 3) % 7) as f64 / 7.0 - 0.4);

@@ -79,7 +79,11 @@ where
             let share = self.share(pass, phase, sweeps, context, part);
             let dispatch = |share: Share, width: Width| {
                 let driver = SweepDriver { sweep: self, context, pass, share };
-                S::dispatch(driver, context.machine.isa, width);
+                if K::LANES {
+                    S::dispatch(driver, context.machine.isa, width);
+                } else {
+                    S::dispatch_one(driver, context.machine.isa);
+                }
             };
             if matches!(self.count, Count::List { .. }) && context.worlds == 0 {
                 // What follows the end of a list is no padding: whole lanes first, the others one by one.

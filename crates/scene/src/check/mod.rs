@@ -7,6 +7,7 @@ mod problem;
 mod robot;
 mod scene;
 mod soft;
+mod soft_contact;
 
 pub(crate) use contact::doubts;
 pub(crate) use number::{Number, not_finite};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::robot::robots;
 use super::soft::{self, Group};
+use super::soft_contact;
 use super::{MOST, Number, attachment, contact, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
@@ -34,6 +35,7 @@ pub(crate) fn scene(scene: &Scene) -> Checked {
     }
     robots(scene)?;
     attachment::all(scene)?;
+    soft_contact::check(scene)?;
     contact::all(scene)
 }
 

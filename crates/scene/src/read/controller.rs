@@ -31,7 +31,8 @@ pub(super) fn read(node: &Node<'_>) -> Result<Controller, Invalid> {
             let frequency = table.need("frequency")?.number()?;
             let count = table.optional("sinusoids", |it| it.whole())?.unwrap_or(2);
             table.refuse("sinusoids of one `frequency`, which are evenly out of phase,", &["phases"])?;
-            controller = Controller::new(controller.name, controller.drives, frequency, count.min(MOST_SINUSOIDS));
+            controller =
+                Controller::new(controller.name, controller.drives, frequency, count.min(MOST_SINUSOIDS));
             if count == 0 || count > MOST_SINUSOIDS {
                 let fix = format!("write a number from 1 to {MOST_SINUSOIDS}");
                 return Err(table.invalid("sinusoids", format!("{count} sinusoids"), fix));
@@ -42,7 +43,11 @@ pub(super) fn read(node: &Node<'_>) -> Result<Controller, Invalid> {
             let (frequencies, phases) = (list("frequencies")?, list("phases")?);
             if !phases.is_empty() && phases.len() != frequencies.len() {
                 let what = format!("{} phases for {} frequencies", phases.len(), frequencies.len());
-                return Err(table.invalid("phases", what, "give one phase for each frequency, or leave them out"));
+                return Err(table.invalid(
+                    "phases",
+                    what,
+                    "give one phase for each frequency, or leave them out",
+                ));
             }
             let phase = |i: usize| phases.get(i).copied().unwrap_or(0.0);
             controller.sinusoids = frequencies.iter().enumerate().map(|(i, &f)| [f, phase(i)]).collect();
@@ -53,11 +58,16 @@ pub(super) fn read(node: &Node<'_>) -> Result<Controller, Invalid> {
     controller.features = table.optional("features", texts)?.unwrap_or_default();
     if controller.sinusoids.is_empty() && controller.features.is_empty() {
         let what = "a controller that sees neither time nor the state";
-        return Err(table.invalid("frequency", what, "write `frequency = 20`, or `features = [\"ball.position\"]`"));
+        return Err(table.invalid(
+            "frequency",
+            what,
+            "write `frequency = 20`, or `features = [\"ball.position\"]`",
+        ));
     }
     controller.scale = table.optional("scale", |it| it.number())?.unwrap_or(1.0);
     Number::any("scale", "1").check("scale", controller.scale).map_err(|it| node.moved(it))?;
-    (controller.weights, controller.gains, controller.biases) = (list("weights")?, list("gains")?, list("biases")?);
+    (controller.weights, controller.gains, controller.biases) =
+        (list("weights")?, list("gains")?, list("biases")?);
     Ok(controller)
 }
 

@@ -15,6 +15,7 @@ mod robot;
 mod shape;
 mod simulation;
 mod soft;
+mod soft_contact;
 mod springs;
 mod terrain;
 mod variable;
@@ -61,6 +62,7 @@ const KEYS: Keys = &[
     ("solids", "[[solids]]"),
     ("sheets", "[[sheets]]"),
     ("attachments", "[[attachments]]"),
+    ("soft_contact", "[soft_contact]"),
     ("controllers", "[[controllers]]"),
     ("forces", "[[forces]]"),
     ("actuators", "[[actuators]]"),
@@ -126,6 +128,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let names = Names::new(&particles);
     let springs = springs::all(root, &names, &particles)?;
     let forces = world::forces(root, &names)?;
+    let soft_contact = root.get("soft_contact").map(|node| soft_contact::read(&node)).transpose()?;
     let controllers = root.sections("controllers", controller::read)?;
     let actuators = root.sections("actuators", |node| world::actuator(node, &names))?;
     let contact = root.get("contact").map(|node| contact::read(&node)).transpose()?;
@@ -150,6 +153,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         solids,
         sheets,
         attachments,
+        soft_contact,
         controllers,
         forces,
         actuators,

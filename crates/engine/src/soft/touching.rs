@@ -1,0 +1,108 @@
+//! Soft surfaces that touch themselves and each other.
+
+use std::sync::Arc;
+
+use pullback_collide::{Moving, Surface, Touch, clearance, surface_contact};
+use pullback_kernel::prelude::*;
+use pullback_scene::{Invalid, Scene, SoftContact};
+
+use crate::error::Error;
+use crate::force::{Force, Site};
+use crate::names::{Block, Quantity};
+
+/// Contact of the surfaces of all soft things: params `soft_contact.thickness`, `.ke`, `.kd`, `.kf` and `.mu`.
+#[derive(Clone, Debug)]
+pub struct Touching {
+    surface: Arc<Surface>,
+    contact: SoftContact,
+    most: usize,
+}
+
+/// Room for pairs that touch at once, where a scene says nothing: so many for each vertex, and these.
+const PAIRS_OF_A_VERTEX: usize = 8;
+const PAIRS: usize = 256;
+
+impl Touching {
+    /// Of a scene; none if its soft things do not touch.
+    ///
+    /// # Errors
+    ///
+    /// Where parts of a surface that share no corner are nearer to each other than the thickness when nothing is stressed: they would push
+    /// each other away for ever.
+    pub fn new(scene: &Scene, first_of: impl Fn(usize) -> usize) -> Result<Option<Self>, Error> {
+        let Some(contact) = scene.soft_contact else { return Ok(None) };
+        let (mut triangles, mut rest) = (Vec::new(), vec![[0.0; 3]; scene.particle_count()]);
+        let mut add = |name: &str, group: usize, points: &[[f64; 3]], of: Vec<[u32; 3]>| {
+            let first = first_of(group);
+            rest[first..first + points.len()].copy_from_slice(points);
+            let of: Vec<[u32; 3]> = of.into_iter().map(|t| t.map(|i| i + first as u32)).collect();
+            let alone =
+                Surface::new(of.clone(), rest.len()).map_err(|error| said(name, error.to_string()))?;
+            let room = clearance(&alone, &rest, contact.thickness);
+            if room < contact.thickness {
+                let what = format!(
+                    "`{name}` has parts that are {room:.3e} m from each other when nothing is stressed, and soft surfaces push from \
+                     {:.3e} m on",
+                    contact.thickness
+                );
+                let fix = format!("give a `thickness` below {room:.3e}, or a coarser mesh");
+                return Err(Error::Scene(Invalid::new("soft_contact.thickness", what, fix)));
+            }
+            triangles.extend(of);
+            Ok(())
+        };
+        for solid in &scene.solids {
+            let surface = solid.mesh().surface();
+            let of = surface.mesh.elements.iter().map(|t| t.map(|i| surface.points[i as usize])).collect();
+            add(&solid.name, solid.group, &solid.rest, of)?;
+        }
+        for sheet in &scene.sheets {
+            add(&sheet.name, sheet.group, &sheet.rest, sheet.elements.clone())?;
+        }
+        let surface = Surface::new(triangles, scene.particle_count())
+            .map_err(|error| said("soft_contact", error.to_string()))?;
+        let most = contact.most.unwrap_or(PAIRS + PAIRS_OF_A_VERTEX * surface.vertices().len());
+        Ok(Some(Touching { surface: Arc::new(surface), contact, most }))
+    }
+}
+
+fn said(name: &str, what: String) -> Error {
+    Error::Scene(Invalid::new("soft_contact", format!("the surface of `{name}`: {what}"), "mend the mesh"))
+}
+
+impl Force for Touching {
+    fn name(&self) -> String {
+        "soft contact".into()
+    }
+
+    fn params(&self) -> Vec<Block> {
+        let SoftContact { thickness, ke, kd, kf, mu, .. } = self.contact;
+        [
+            (
+                "thickness",
+                thickness,
+                Quantity::new("m", "distance below which soft surfaces push").positive(),
+            ),
+            ("ke", ke, Quantity::new("N/m", "stiffness at half the thickness").at_least(0.0)),
+            ("kd", kd, Quantity::new("N·s/m", "damping of soft surfaces that meet").at_least(0.0)),
+            ("kf", kf, Quantity::new("N·s/m", "slope of friction at low speed").at_least(0.0)),
+            ("mu", mu, Quantity::new("1", "friction of soft surfaces").at_least(0.0)),
+        ]
+        .map(|(field, value, quantity)| Block::scalar(&format!("soft_contact.{field}"), value, quantity))
+        .into()
+    }
+
+    fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
+        let name = site.name("soft contact");
+        let number = |field: &str| site.param::<f64>(&format!("soft_contact.{field}"));
+        let touch = Touch {
+            thickness: number("thickness")?,
+            ke: number("ke")?,
+            kd: number("kd")?,
+            kf: number("kf")?,
+            mu: number("mu")?,
+        };
+        let moving = Moving { x: site.x, v: site.v };
+        Ok(surface_contact(site.program, &name, &self.surface, moving, touch, self.most))
+    }
+}

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pullback_scene::Scene;
+use pullback_scene::words::nearest_few;
 
 use crate::articulated::{Manifold, Robot, Tree};
 use crate::contact::Contacts;
@@ -13,7 +14,7 @@ use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
-use crate::soft::{Bending, Sail, Sheet, Solid, Touching};
+use crate::soft::{Bending, Material, Sail, Sheet, Solid, Touching};
 
 /// What the world is. Cheap to clone: copies share it.
 #[derive(Clone, Debug)]
@@ -44,6 +45,18 @@ struct Inner {
 impl Model {
     /// The model that a scene describes.
     pub fn new(scene: &Scene) -> Result<Model, Error> {
+        Model::with_materials(scene, &[])
+    }
+
+    /// The model that a scene describes, with solids made of materials of one's own: by the names of the solids.
+    pub fn with_materials(scene: &Scene, materials: &[(&str, Arc<dyn Material>)]) -> Result<Model, Error> {
+        if let Some((name, _)) =
+            materials.iter().find(|(name, _)| scene.solids.iter().all(|it| it.name != *name))
+        {
+            let nearest = nearest_few(name, scene.solids.iter().map(|it| &it.name));
+            let nearest = nearest.into_iter().map(str::to_owned).collect();
+            return Err(Error::NoSuchInput { what: "solid", key: (*name).to_owned(), nearest });
+        }
         scene.check()?;
         if let Some(attachment) = scene.attachments.first() {
             let what = format!("`{}` holds points to a body, which steps do not know yet", attachment.name);
@@ -110,7 +123,7 @@ impl Model {
             controllers: Vec::new(),
             controls: controls(scene),
         };
-        for force in forces(scene) {
+        for force in forces(scene, materials) {
             inner.add(force)?;
         }
         if let Some(touching) = Touching::new(scene, |group| points(scene, group).start)? {
@@ -343,7 +356,7 @@ fn motor_controls(robot: &pullback_scene::Robot, t: usize) -> Vec<f64> {
 }
 
 /// The forces that the scene describes.
-fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
+fn forces(scene: &Scene, materials: &[(&str, Arc<dyn Material>)]) -> Vec<Arc<dyn Force>> {
     let mut forces: Vec<Arc<dyn Force>> = vec![Arc::new(Gravity { acceleration: scene.world.gravity })];
     for damped in [false, true] {
         forces.extend(springs(scene, damped).map(|springs| Arc::new(springs) as Arc<dyn Force>));
@@ -352,7 +365,11 @@ fn forces(scene: &Scene) -> Vec<Arc<dyn Force>> {
     let mut wind = drag.is_none().then_some(scene.world.wind);
     forces.extend(drag.map(|drag| Arc::new(drag) as Arc<dyn Force>));
     for solid in &scene.solids {
-        forces.push(Arc::new(Solid::new(solid, points(scene, solid.group))));
+        let mut force = Solid::new(solid, points(scene, solid.group));
+        if let Some((_, material)) = materials.iter().find(|(name, _)| *name == solid.name) {
+            force = force.made_of(material.clone());
+        }
+        forces.push(Arc::new(force));
     }
     for sheet in &scene.sheets {
         let points = points(scene, sheet.group);

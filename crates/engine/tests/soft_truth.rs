@@ -449,7 +449,8 @@ fn gradients_by_the_shape_at_rest() {
             "sheet" => "sheet[*].rest",
             _ => "block[*].rest",
         };
-        let places = model.params_layout().select(named).expect("places at rest").concat_ranges();
+        let places = model.params_layout().select(named).expect("places at rest");
+        let places: Vec<usize> = places.into_iter().flatten().collect();
         assert_eq!(places.len(), state.values().len() / 2);
         let most = places.iter().map(|&i| gradient.params[i].abs()).fold(0.0, f64::max);
         let mut worst: f64 = 0.0;
@@ -465,16 +466,5 @@ fn gradients_by_the_shape_at_rest() {
         }
         println!("shape at rest, {name}: {worst:.1e} of {most:.2}");
         assert!(most > 0.1 && worst > 0.0 && worst < 1e-7, "{name}: {worst} of {most}");
-    }
-}
-
-/// Ranges, as the numbers in them.
-trait Numbers {
-    fn concat_ranges(self) -> Vec<usize>;
-}
-
-impl Numbers for Vec<std::ops::Range<usize>> {
-    fn concat_ranges(self) -> Vec<usize> {
-        self.into_iter().flatten().collect()
     }
 }

@@ -175,6 +175,8 @@ mod pages {
     pub struct Scenes;
     #[doc = include_str!("../../../docs/articulated.md")]
     pub struct Articulated;
+    #[doc = include_str!("../../../docs/soft.md")]
+    pub struct Soft;
     #[doc = include_str!("../../../docs/models.md")]
     pub struct Models;
     #[doc = include_str!("../../../docs/steps.md")]

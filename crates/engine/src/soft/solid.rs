@@ -74,9 +74,8 @@ impl Solid {
 
     /// The same, made of a material of one's own.
     #[must_use]
-    pub fn made_of(mut self, material: impl Material) -> Self {
-        self.material = Arc::new(material);
-        self
+    pub fn made_of(self, material: Arc<dyn Material>) -> Self {
+        Solid { material, ..self }
     }
 
     /// Its elements, where forces are evaluated.

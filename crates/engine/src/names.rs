@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use find::NameError;
 pub use space::Space;
+pub(crate) use vector::NO_ROTATION;
 pub use vector::{Control, Named, Params, State};
 
 /// What a number means: its unit, its range, and a sentence about it.
@@ -232,6 +233,13 @@ impl Layout {
     /// Has it none?
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Where a rotation begins that is none: four zeros.
+    pub(crate) fn zero_rotation(&self, values: &[f64]) -> Option<usize> {
+        let turning = self.ranges().filter(|(block, _)| block.quantity.space == Space::Rotation);
+        let mut starts = turning.flat_map(|(block, range)| range.step_by(block.numbers.max(1)));
+        starts.find(|&i| values[i..i + 4].iter().all(|x| *x == 0.0))
     }
 
     /// How many numbers a tangent has.

@@ -20,6 +20,7 @@ pub use schedule::{Action, Schedule, steps_made};
 use crate::error::Error;
 use crate::integrate::LATTICE_LIMIT;
 use crate::model::Model;
+use crate::names::{NO_ROTATION, NameError};
 use crate::step::Step;
 use crate::stepper::{Parts, Stepper};
 use keep::Keep;
@@ -386,6 +387,13 @@ fn check_start(model: &Model, worlds: usize, steps: usize, start: &Start<'_>) ->
         if let Some(index) = found.iter().position(|x| !x.is_finite()) {
             let (name, value) = (layout.called(index, steps, worlds), found[index]);
             return Err(Error::StartNotFinite { what, index, name, value });
+        }
+    }
+    let layout = model.state_layout();
+    for state in start.states.chunks_exact(layout.len().max(1)) {
+        if let Some(i) = layout.zero_rotation(state) {
+            let (name, why) = (layout.name_of(i), NO_ROTATION.to_owned());
+            return Err(Error::Name(NameError::Range { name, value: 0.0, why }));
         }
     }
     Ok(())

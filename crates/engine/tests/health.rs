@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::Everywhere;
+use common::{Everywhere, robots};
 use pullback_engine::force::{Force, Site};
 use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Moment, NoLoss};
 use pullback_engine::{Error, Integrator, Loss, Memory, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
+use pullback_scene::robot::JointKind;
 use pullback_scene::{Actuator, Particles, Scene, Springs};
 
 const STEPS: usize = 5;
@@ -373,4 +374,38 @@ fn norms_of_worlds_lie_one_after_the_other() {
     let wanted = by_hand(steps, 0.1, 0.5, None, None).norms.repeat(worlds);
     assert_eq!(g.norms.len(), worlds * (steps + 1));
     g.norms.iter().zip(&wanted).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
+}
+
+/// Four zeros are no rotation, wherever they are given.
+#[test]
+fn rotations_of_length_zero() {
+    let scene = Scene { robots: vec![robots::chain("box", &[JointKind::Free])], ..Scene::default() };
+    let model = Model::new(&scene).expect("a box");
+    let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 1e-3)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(2)).expect("a rollout");
+    let (mut state, params) = (model.state(), model.params());
+    assert!(state.check().is_ok());
+    let at = model.state_layout().blocks().iter().position(|block| block.numbers == 4).expect("a rotation");
+    let (_, range) = model.state_layout().ranges().nth(at).expect("a rotation");
+    state.values_mut()[range].fill(0.0);
+    let said = state.check().expect_err("no rotation").to_string();
+    assert!(said.contains("cannot all be 0"), "{said}");
+    let said = rollout.value(&Start::new(&state, &[], &params), &Everywhere).expect_err("none").to_string();
+    assert!(said.contains("orientation") && said.contains("cannot all be 0"), "{said}");
+}
+
+/// A robot that only stands there, as a table does, is no reason to fail; what falls on it stays there.
+#[test]
+fn robots_without_joints() {
+    let mut table = robots::chain("table", &[]);
+    table.bodies.push(robots::body("top", None, 0.3));
+    let scene = Scene { robots: vec![table, robots::chain("box", &[JointKind::Free])], ..Scene::default() };
+    let model = Model::new(&scene).expect("a table and a box");
+    for integrator in [Integrator::SemiImplicitEuler, Integrator::RungeKutta4] {
+        let step = Step::new(&model, Scheme::new(integrator, 1e-3)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(5)).expect("a rollout");
+        let (state, params) = (model.state(), model.params());
+        let gradient = rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).expect("a gradient");
+        assert!(gradient.params(0).expect("one world").number("gravity.z").expect("gravity") != 0.0);
+    }
 }

@@ -16,6 +16,10 @@ pub struct Named<K> {
     kind: PhantomData<fn() -> K>,
 }
 
+/// Why four zeros are no rotation.
+pub(crate) const NO_ROTATION: &str =
+    "the four numbers of a rotation (w, x, y, z) cannot all be 0: no turn is 1, 0, 0, 0";
+
 impl<K> Clone for Named<K> {
     fn clone(&self) -> Self {
         Named { layout: self.layout.clone(), values: self.values.clone(), kind: PhantomData }
@@ -141,7 +145,13 @@ impl<K> Named<K> {
                 }
             }
         }
-        Ok(())
+        match self.layout.zero_rotation(&self.values) {
+            None => Ok(()),
+            Some(i) => {
+                let name = self.layout.name_of(i);
+                Err(NameError::Range { name, value: 0.0, why: NO_ROTATION.to_owned() })
+            }
+        }
     }
 
     fn check_number(&self, i: usize, value: f64) -> Result<(), NameError> {

@@ -30,18 +30,18 @@ fn minus_neo_hookean_stress<R: Real>(f: Mat3<R>, mu: R, lambda: R, actuation: R)
     f * (m / (contract(f, f) + 1.0) - m) + cof * (mu - l * j)
 }
 
-/// How often a third root is made better: to the last digit from a tenth to the tenfold.
-const ROOT_ROUNDS: usize = 4;
+/// Halley's method for ∛c:  y ← y (y³ + 2 c)/(2 y³ + c)
+#[kernel]
+fn better_root<R: Real>(y: R, c: R) -> R {
+    let cube = y * y * y;
+    y * ((cube + 2.0 * c) / (2.0 * cube + c))
+}
 
-/// 1/∛c for c > 0. Halley's method, y ← y (y³ + 2 c)/(2 y³ + c), from the tangent at 1: lanes do it side by side, `powf` one by one.
+/// 1/∛c for c > 0, to the last digit from a tenth to the tenfold: four steps from the tangent at 1. Lanes do it side by side, `powf` one
+/// by one.
 #[kernel(pullback = inverse_cube_root_pullback)]
 fn inverse_cube_root<R: Real>(c: R) -> R {
-    let mut y = (c + 2.0) / 3.0;
-    for _ in 0..ROOT_ROUNDS {
-        let cube = y * y * y;
-        y = y * ((cube + 2.0 * c) / (2.0 * cube + c));
-    }
-    1.0 / y
+    1.0 / better_root(better_root(better_root(better_root((c + 2.0) / 3.0, c), c), c), c)
 }
 
 /// c_bar = -⅓ c^(-4/3) r_bar
@@ -50,7 +50,6 @@ fn inverse_cube_root_pullback<R: Real>(c: R, r_bar: R) -> R {
     let r = inverse_cube_root(c);
     r * r * r * r * (r_bar / -3.0)
 }
-
 
 /// St. Venant-Kirchhoff:  μ E : E + ½ λ (tr E)²,  E = ½ (Gᵀ G - 1),  G = F / ∛(1 + actuation). For large turns and small strains; it
 /// gives way where it is pressed to less than 58 % of its length.
@@ -167,7 +166,10 @@ mod tests {
         let (p, ..) = neo_hookean::pullback(f, 0.4, 0.6, 0.1, 1.0);
         assert!(size(p) > 0.01 && size(p + minus_neo_hookean_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
         let (p, ..) = st_venant_kirchhoff::pullback(f, 0.4, 0.6, 0.1, 1.0);
-        assert!(size(p) > 0.01 && size(p + minus_st_venant_kirchhoff_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
+        assert!(
+            size(p) > 0.01 && size(p + minus_st_venant_kirchhoff_stress(f, 0.4, 0.6, 0.1)) < 1e-14,
+            "{p:?}"
+        );
         let (p, ..) = corotated::pullback(f, 0.4, 0.6, 0.1, 1.0);
         assert!(size(p) > 0.01 && size(p + minus_corotated_stress(f, 0.4, 0.6, 0.1)) < 1e-14, "{p:?}");
         let at = (f, 0.4, 0.6, 0.1);

@@ -23,9 +23,7 @@ pub mod membrane;
 pub mod rest;
 mod strain;
 
-pub use density::{
-    Corotated, NeoHookean, StVenantKirchhoff, corotated, neo_hookean, st_venant_kirchhoff,
-};
+pub use density::{Corotated, NeoHookean, StVenantKirchhoff, corotated, neo_hookean, st_venant_kirchhoff};
 pub use hinge::Hinges;
 pub use material::{Material, Tetrahedra};
 pub use membrane::Triangles;

@@ -123,8 +123,7 @@ fn sheet_forces_at<R: Real>(
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
-    let viscosity =
-        t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
+    let viscosity = t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
     let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
     let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
     p.elements::<sheet_forces_at, Vec3, 3>(name, t.corners, ports)

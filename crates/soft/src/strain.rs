@@ -37,7 +37,11 @@ mod tests {
     fn gradients_of_the_kernels() {
         let m = |a: f64| {
             let at = |k: f64| (1.7 * k + a).sin();
-            mat3(vec3(1.0 + at(0.0), at(1.0), at(2.0)), vec3(at(3.0), 1.5 + at(4.0), at(5.0)), vec3(at(6.0), at(7.0), 2.0))
+            mat3(
+                vec3(1.0 + at(0.0), at(1.0), at(2.0)),
+                vec3(at(3.0), 1.5 + at(4.0), at(5.0)),
+                vec3(at(6.0), at(7.0), 2.0),
+            )
         };
         let x = [m(0.1).x, m(0.5).y, m(0.9).z, m(1.3).x];
         gradcheck::kernel::<deformation>(&(x, m(0.2))).expect("deformation");

@@ -38,7 +38,11 @@ fn small_strains_are_those_of_plane_stress() {
 }
 
 /// A strip of `columns` × `rows` cells of `dx` × `dy` m, with a diagonal each: triangles, and hinges at all inner edges.
-fn strip([columns, rows]: [usize; 2], [dx, dy]: [f64; 2], lean: f64) -> (Vec<Vec3>, Vec<[usize; 3]>, Vec<[usize; 4]>) {
+fn strip(
+    [columns, rows]: [usize; 2],
+    [dx, dy]: [f64; 2],
+    lean: f64,
+) -> (Vec<Vec3>, Vec<[usize; 3]>, Vec<[usize; 4]>) {
     let at = |i: usize, j: usize| i + j * (columns + 1);
     let points = (0..(columns + 1) * (rows + 1)).map(|k| {
         let (i, j) = ((k % (columns + 1)) as f64, (k / (columns + 1)) as f64);
@@ -96,7 +100,8 @@ fn sheet(points: &[Vec3], triangles: &[[usize; 3]], edges: &[[usize; 4]], dampin
     let (angle, weight) = rest::hinges_at_rest(&mut p, "hinges", edge_corners, at_rest);
     let mut each = |name: &str, number, count| rest::spread(&mut p, &format!("each {name}"), number, count);
     let spread: Vec<_> = names.iter().zip(numbers).map(|(name, b)| each(name, b, triangles.len())).collect();
-    let bend: Vec<_> = bend_names.iter().zip(bend_numbers).map(|(name, b)| each(name, b, edges.len())).collect();
+    let bend: Vec<_> =
+        bend_names.iter().zip(bend_numbers).map(|(name, b)| each(name, b, edges.len())).collect();
     let volume = rest::sheet_volumes(&mut p, "volume", area, spread[4]);
     let mass = rest::triangles_masses(&mut p, "mass", corners, (spread[5], volume), None);
     let (mu, lambda, actuation) = (spread[0], spread[1], spread[2]);
@@ -109,7 +114,8 @@ fn sheet(points: &[Vec3], triangles: &[[usize; 3]], edges: &[[usize; 4]], dampin
         hinge::force(&mut p, "bending", &h),
         air::force(&mut p, "air", &Air { corners, x, v, wind, drag: spread[6], lift: spread[7] }),
     ];
-    let energies = [membrane::energy(&mut p, "energy in plane", &t), hinge::energy(&mut p, "energy of bending", &h)];
+    let energies =
+        [membrane::energy(&mut p, "energy in plane", &t), hinge::energy(&mut p, "energy of bending", &h)];
     forces.into_iter().for_each(|f| p.output(f));
     energies.into_iter().for_each(|e| p.output(e));
     p.output(mass);
@@ -130,7 +136,9 @@ fn sheet(points: &[Vec3], triangles: &[[usize; 3]], edges: &[[usize; 4]], dampin
 fn a_sheet_that_is_bent_to_a_cylinder_has_the_energy_of_a_plate() {
     let kappa = 0.5;
     let root = 3f64.sqrt() / 2.0;
-    for (name, [dx, dy], lean) in [("rectangles", [0.05, 0.08], 0.0), ("equilateral", [0.05, 0.05 * root], 0.5)] {
+    for (name, [dx, dy], lean) in
+        [("rectangles", [0.05, 0.08], 0.0), ("equilateral", [0.05, 0.05 * root], 0.5)]
+    {
         let (points, triangles, edges) = strip([24, 16], [dx, dy], lean);
         let mut s = sheet(&points, &triangles, &edges, 0.0);
         // Folds along y for rectangles; along x, the direction of an edge, for the leaning ones.
@@ -175,7 +183,8 @@ fn forces_are_inner_and_those_of_the_energy() {
         };
         let zeros = vec![Vec3::default(); moved.len()];
         let still = forces(&moved, &zeros);
-        let rigid: Vec<Vec3> = moved.iter().map(|&x| cross(vec3(30.0, -20.0, 50.0), x) + vec3(9.0, 8.0, 7.0)).collect();
+        let rigid: Vec<Vec3> =
+            moved.iter().map(|&x| cross(vec3(30.0, -20.0, 50.0), x) + vec3(9.0, 8.0, 7.0)).collect();
         let spun = forces(&moved, &rigid);
         let elsewhere = forces(&turned, &zeros);
         assert!(still.1 > 1e-6 && (still.1 - elsewhere.1).abs() < 1e-14, "{} {}", still.1, elsewhere.1);

@@ -128,7 +128,11 @@ struct Solid {
     mass: Buffer<f64>,
 }
 
-fn solid(material: &dyn Material, (points, corners): (&[Vec3], &[[usize; 4]]), viscosity: Option<f64>) -> Solid {
+fn solid(
+    material: &dyn Material,
+    (points, corners): (&[Vec3], &[[usize; 4]]),
+    viscosity: Option<f64>,
+) -> Solid {
     let (n, count) = (points.len(), corners.len());
     let mut p = Program::builder();
     let (x, v) = (p.input::<Vec3>("x", n), p.input::<Vec3>("v", n));
@@ -143,7 +147,17 @@ fn solid(material: &dyn Material, (points, corners): (&[Vec3], &[[usize; 4]]), v
     let [mu, lambda, actuation, density] = [0, 1, 2, 3].map(|i| each(names[i], numbers[i]));
     let viscosity_each = eta.map(|eta| each("viscosity", eta));
     let mass = rest::tetrahedra_masses(&mut p, "mass", corners, (density, volume), Some(own));
-    let t = Tetrahedra { corners, x, v, rest: inverse_edges, volume, mu, lambda, actuation, viscosity: viscosity_each };
+    let t = Tetrahedra {
+        corners,
+        x,
+        v,
+        rest: inverse_edges,
+        volume,
+        mu,
+        lambda,
+        actuation,
+        viscosity: viscosity_each,
+    };
     let force = material.force(&mut p, "force", &t);
     let energy = material.energy(&mut p, "energy", &t);
     p.output(force);
@@ -250,7 +264,12 @@ fn what_turns_as_a_whole_is_not_damped() {
         let spun = forces(&moved, vec3(0.3, -0.2, 0.5));
         let turned: Vec<Vec3> = moved.iter().map(|&x| q * x).collect();
         let elsewhere = forces(&turned, Vec3::default());
-        assert!((elsewhere.1 - still.1).abs() < 1e-13 && still.1 > 1e-4, "{name}: {} {}", elsewhere.1, still.1);
+        assert!(
+            (elsewhere.1 - still.1).abs() < 1e-13 && still.1 > 1e-4,
+            "{name}: {} {}",
+            elsewhere.1,
+            still.1
+        );
         for ((a, b), c) in still.0.iter().zip(&spun.0).zip(&elsewhere.0) {
             assert!(length(*a - *b) < 1e-10, "{name}: {a:?}, and spun {b:?}");
             assert!(length(q * *a - *c) < 1e-12, "{name}: {a:?}, and turned {c:?}");
@@ -261,9 +280,10 @@ fn what_turns_as_a_whole_is_not_damped() {
 /// Forces, energy and masses by positions, velocities, the shape at rest, density and all numbers of the material.
 #[test]
 fn gradients_of_programs() {
-    let points: Vec<Vec3> = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.1], [1.0, 0.8, 0.9]]
-        .map(|[x, y, z]| vec3(x, y, z))
-        .to_vec();
+    let points: Vec<Vec3> =
+        [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.1], [1.0, 0.8, 0.9]]
+            .map(|[x, y, z]| vec3(x, y, z))
+            .to_vec();
     let corners = [[0, 1, 2, 3], [4, 2, 1, 3]];
     let moved: Vec<Vec3> = points.iter().enumerate().map(|(k, &x)| x + noises(k) * 0.1).collect();
     for material in materials() {

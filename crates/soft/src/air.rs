@@ -30,9 +30,10 @@ pub struct Air {
 fn wing<R: Real>(x: [Vec3<R>; 3], v: [Vec3<R>; 3], wind: Vec3<R>, drag: R, lift: R) -> [Vec3<R>; 3] {
     let twice = cross(x[1] - x[0], x[2] - x[0]);
     let w = (v[0] + v[1] + v[2]) / 3.0 - wind;
-    let n = normalize(twice);
+    let area = dot(twice, twice);
     let across = dot(twice, w) / 6.0;
-    let f = w * (-drag * abs(across)) + n * (-lift * across * sqrt(dot(w, w)));
+    let lifted = if area > 0.0 { lift * across * sqrt(dot(w, w) / area) } else { 0.0 };
+    let f = w * (-drag * abs(across)) + twice * -lifted;
     [f, f, f]
 }
 

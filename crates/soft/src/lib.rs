@@ -20,13 +20,15 @@ mod density;
 pub mod hinge;
 mod material;
 pub mod membrane;
+mod neohookean;
 pub mod rest;
 mod strain;
 
-pub use density::{Corotated, NeoHookean, StVenantKirchhoff, corotated, neo_hookean, st_venant_kirchhoff};
+pub use density::{Corotated, StVenantKirchhoff, corotated, st_venant_kirchhoff};
 pub use hinge::Hinges;
 pub use material::{Material, Tetrahedra};
 pub use membrane::Triangles;
+pub use neohookean::{NeoHookean, neo_hookean};
 pub use strain::{corner_forces, deformation, viscous_stress};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
 use crate::rest::zeros;
-use crate::strain::deformation;
+use crate::strain::{corner_forces, deformation, viscous_stress};
 
 /// Tetrahedra in a program, where their forces are wanted. Numbers are one for each tetrahedron ([`rest::spread`] makes them of one
 /// for all).
@@ -40,10 +40,37 @@ impl Tetrahedra {
         p.map::<deformation>(&format!("{name} deformation"), (self.x.at(self.corners), self.rest.own()))
     }
 
-    /// The viscosity, or zeros. One sweep serves both: another, without velocities, would take as long to compile.
-    pub fn viscosity_or_none(&self, p: &mut Builder, name: &str) -> Buffer<f64> {
+    /// Adds the forces on the vertices [N], elastic by minus the first Piola stress [Pa] and viscous.
+    pub fn forces(
+        &self,
+        p: &mut Builder,
+        name: &str,
+        deformation: Buffer<Mat3>,
+        minus_stress: Buffer<Mat3>,
+    ) -> Buffer<Vec3> {
+        let viscosity = self.viscosity_or_zeros(p, name);
+        let (v, rest, volume) = (self.v.at(self.corners), self.rest.own(), self.volume.own());
+        let ports = (minus_stress.own(), deformation.own(), v, rest, volume, viscosity.own());
+        p.elements::<stressed, Vec3, 4>(name, self.corners, ports)
+    }
+
+    /// One sweep serves both, because another without velocities would take as long to compile.
+    pub(crate) fn viscosity_or_zeros(&self, p: &mut Builder, name: &str) -> Buffer<f64> {
         self.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(self.mu)))
     }
+}
+
+/// Elastic and viscous forces of a stress.
+#[kernel]
+fn stressed<R: Real>(
+    minus_stress: Mat3<R>,
+    f: Mat3<R>,
+    v: [Vec3<R>; 4],
+    rest: Mat3<R>,
+    volume: R,
+    viscosity: R,
+) -> [Vec3<R>; 4] {
+    corner_forces(minus_stress + viscous_stress(f, deformation(v, rest), viscosity), rest, volume)
 }
 
 /// What a solid is made of. [`material!`](crate::material!) makes one of a kernel, the energy of a deformation.
@@ -74,8 +101,11 @@ pub trait Material: Debug + Send + Sync + 'static {
 /// );
 /// ```
 ///
-/// The stress is then minus the gradient of the density by F, and its derivatives are duals of that; it takes half the time to compile,
-/// and less to run, to name a kernel with minus the stress after the density: `pub Rubber = rubber, minus_rubber_stress, "rubber"`.
+/// The stress is then minus the gradient of the density by F, and its derivatives are duals of that; it takes less time to compile, and
+/// to run, to name a kernel with minus the stress after the density: `pub Rubber = rubber, minus_rubber_stress, "rubber"`.
+///
+/// F and stress are buffers of their own, so that the sweeps over corners are those of this crate, and what is compiled for a
+/// material is small.
 #[macro_export]
 macro_rules! material {
     ($(#[$doc:meta])* $vis:vis $name:ident = $density:ident, $text:literal) => {
@@ -97,6 +127,8 @@ macro_rules! material {
     };
     ($(#[$doc:meta])* $vis:vis $name:ident = $density:ident, $minus_stress:ident, $text:literal) => {
         const _: () = {
+            use ::pullback_kernel::prelude::*;
+
             $crate::material!(@parts $name, $density, $minus_stress, $text);
         };
 
@@ -105,31 +137,13 @@ macro_rules! material {
         $vis struct $name;
     };
     (@parts $name:ident, $density:ident, $minus_stress:ident, $text:literal) => {
-        use ::pullback_kernel::prelude::*;
         use ::pullback_kernel::program::Builder;
-        use $crate::{Tetrahedra, corner_forces, deformation, viscous_stress};
+        use $crate::Tetrahedra;
 
         /// V Ψ(F)
         #[kernel]
         pub fn energy<R: Real>(f: Mat3<R>, volume: R, mu: R, lambda: R, actuation: R) -> R {
             volume * $density(f, mu, lambda, actuation)
-        }
-
-        /// Elastic and viscous forces.
-        #[kernel]
-        pub fn forces<R: Real>(
-            x: [Vec3<R>; 4],
-            v: [Vec3<R>; 4],
-            rest: Mat3<R>,
-            volume: R,
-            mu: R,
-            lambda: R,
-            actuation: R,
-            viscosity: R,
-        ) -> [Vec3<R>; 4] {
-            let f = deformation(x, rest);
-            let viscous = viscous_stress(f, deformation(v, rest), viscosity);
-            corner_forces($minus_stress(f, mu, lambda, actuation) + viscous, rest, volume)
         }
 
         // Here, so that sweeps are compiled once, where the material is made.
@@ -138,15 +152,15 @@ macro_rules! material {
                 $text
             }
             fn force(&self, p: &mut Builder, name: &str, t: &Tetrahedra) -> Buffer<Vec3> {
-                let viscosity = t.viscosity_or_none(p, name);
-                let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
-                let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
-                p.elements::<forces, Vec3, 4>(name, t.corners, ports)
+                let f = t.deformations(p, name);
+                let ports = (f.own(), t.mu.own(), t.lambda.own(), t.actuation.own());
+                let minus_stress = p.map::<$minus_stress>(&::std::format!("{name} stress"), ports);
+                t.forces(p, name, f, minus_stress)
             }
             fn energy(&self, p: &mut Builder, name: &str, t: &Tetrahedra) -> Buffer<f64> {
                 let f = t.deformations(p, name);
                 let ports = (f.own(), t.volume.own(), t.mu.own(), t.lambda.own(), t.actuation.own());
-                p.reduce::<energy>(name, ports)
+                p.reduce::<::pullback_kernel::Once<energy>>(name, ports)
             }
         }
     };

@@ -99,7 +99,7 @@ fn nothing<R: Real>(each: R) -> R {
 /// Zeros, where a buffer is wanted.
 pub(crate) fn zeros(p: &mut Builder, name: &str, count: usize) -> Buffer<f64> {
     let each = p.constant::<f64>(&format!("{name} of none"), &vec![0.0; count]);
-    p.map::<nothing>(name, (each.own(),))
+    p.map::<Once<nothing>>(name, (each.own(),))
 }
 
 /// A number for all, to each of `count` elements.

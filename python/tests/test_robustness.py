@@ -223,6 +223,29 @@ def test_ctrl_c_ends_a_long_look() -> None:
     assert late < 0.5
 
 
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_a_long_page(tmp_path: Path) -> None:
+    from pullback import viz
+
+    sim = pullback.load(SCENES / "quadruped.toml")
+    states = np.tile(sim.model.state().values, (300_000, 1))
+    sent: list[float] = []
+
+    def send() -> None:
+        time.sleep(1.0)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        viz.page(sim, states, tmp_path / "long.html")
+    late = time.monotonic() - sent[0]
+    thread.join()
+    assert late < 0.5
+    assert not (tmp_path / "long.html").exists()
+
+
 def test_threads_run_at_the_same_time() -> None:
     sim = pullback.load(SCENES / "chain.toml")
     x, counted = sim.model.state(), [0]

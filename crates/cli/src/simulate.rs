@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use pullback_engine::names::{Block, Group};
-use pullback_engine::{Between, ContactWatch, Scheme, Touching};
+use pullback_engine::{Between, ContactWatch, Scheme, Touching, go_on};
 use pullback_report::{NpzError, NpzWriter, RunFolder};
 use pullback_solve::optimise::Run;
 use pullback_solve::{Point, Problem};
@@ -143,6 +143,7 @@ impl Recorded {
         let mut watch = ContactWatch::new(model, &scheme, &[Between::default()])?;
         let mut contacts = Vec::with_capacity(self.len());
         for t in 0..self.len() {
+            go_on(t)?;
             let control = match t + 1 < self.len() {
                 true => &self.controls[t * self.control_len..(t + 1) * self.control_len],
                 false => &[],

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use pullback_engine::articulated::Watch;
+use pullback_engine::go_on;
 use pullback_report::{Plot, Section};
 use pullback_scene::{LossKind, Part, Table, Track, Tracked};
 use pullback_solve::Problem;
@@ -102,6 +103,7 @@ impl Measured {
         };
         let mut curve = (Vec::new(), Vec::new());
         for t in recorded.shown() {
+            go_on(t)?;
             let value = match (&self.of, &mut watch) {
                 (Number::State(number), _) => recorded.state(t)[*number],
                 (Number::Part { of, axis, velocity }, Some(watch)) => {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use pullback_engine::articulated::Watch;
+use pullback_engine::go_on;
 use pullback_scene::robot::orientation;
 use pullback_scene::{LossKind, LossTerm, Part};
 use pullback_solve::Problem;
@@ -73,6 +74,7 @@ impl Seen {
     ) -> Result<()> {
         let mut watch = Watch::new(problem.model())?;
         for t in recorded.shown() {
+            go_on(t)?;
             self.times.push(recorded.times[t]);
             let particles = (0..recorded.particles).map(|p| recorded.position(t, p).map(|c| c as f32));
             let mut points: Vec<[f32; 3]> = particles.collect();

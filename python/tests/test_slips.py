@@ -155,3 +155,23 @@ def test_measurements_of_bodies_are_fitted() -> None:
         pullback.Problem(sim, changing, [losses.Trajectory(["brik.x"], [[1.0]], [5])])
     with pytest.raises(pullback.SceneError, match="hinge"):
         pullback.Problem(sim, changing, [losses.Trajectory(["brick"], [[1.0]], [5])])
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"), [("brick.w", "brick.x"), ("brick.velocity", "brick.vx"), ("brick.turn.x", "brick")]
+)
+def test_columns_of_a_loose_body(
+    column: str, wanted: str, simulations: dict[str, pullback.Simulation]
+) -> None:
+    sim = simulations["tumbling"]
+    term = pullback.losses.Trajectory([column], np.zeros((1, 1)), [1])
+    variable = pullback.Variable("initial.brick.velocity")
+    with pytest.raises(pullback.SceneError, match=f"`{wanted}`") as caught:
+        pullback.Problem(sim, [variable], [term])
+    assert "there is no robot" not in str(caught.value)
+
+
+def test_parts_of_a_loose_body(simulations: dict[str, pullback.Simulation]) -> None:
+    sim = simulations["tumbling"]
+    with pytest.raises(pullback.UnknownNameError, match="`brick` is a loose body, and has no body or frame"):
+        sim.watch(sim.model.state())["brick.hand"]

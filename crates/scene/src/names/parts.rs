@@ -104,6 +104,11 @@ impl<'r> PartNames<'r> {
     /// The robot of a name, and what comes after it.
     pub(super) fn within<'n>(&self, name: &'n str, wanted: &str) -> Result<(usize, &'n str), Invalid> {
         let Some(&robot) = self.by_name.get(head(name)) else {
+            if self.loose.knows(head(name)) && name.contains('.') {
+                let body = words::quoted(head(name));
+                let what = format!("{body} is a loose body, and has no {wanted} of its own");
+                return Err(Invalid::new(name, what, format!("write {body} for the body itself")));
+            }
             let what = match name.contains('.') {
                 true => format!("there is no robot {}", words::quoted(head(name))),
                 false => format!("there is no {wanted} {}", words::quoted(name)),

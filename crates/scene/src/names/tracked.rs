@@ -11,6 +11,7 @@ const QUANTITIES: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
 /// What the column of a joint's velocity ends with.
 const VELOCITY: &str = ".velocity";
 
+const OF_POINTS: &str = ".x, .y, .z [m], .vx, .vy or .vz [m/s]";
 const OF_PARTICLES: &str =
     "columns are a particle's name with .x, .y, .z [m], .vx, .vy or .vz [m/s], such as `ball.x`";
 const OF_ROBOTS: &str = "the name of a hinge [rad] or slide [m], with .velocity its velocity [rad/s, m/s]; or that of a body or \
@@ -22,6 +23,12 @@ impl PartNames<'_> {
         let point = name
             .rsplit_once('.')
             .and_then(|(of, quantity)| Some((of, QUANTITIES.iter().position(|known| *known == quantity)?)));
+        if let Some((of, quantity)) = name.rsplit_once('.')
+            && point.is_none()
+            && self.loose.knows(of)
+        {
+            return Err(of_body(name, of, quantity));
+        }
         if self.begins(name) || (particles.is_empty() && self.has_robots()) {
             return self.of_robot(name, point);
         }
@@ -56,4 +63,11 @@ impl PartNames<'_> {
             None => self.joint(name).map(|found| (joint(found), false)).map_err(also),
         }
     }
+}
+
+/// A loose body has no such column: neither an angle nor a velocity of one number.
+fn of_body(name: &str, body: &str, quantity: &str) -> Invalid {
+    let axis = if quantity.starts_with('v') { "vx" } else { "x" };
+    let fix = format!("columns of a body are its name with {OF_POINTS}, such as `{body}.{axis}`");
+    Invalid::new(name, format!("there is no column {}", words::quoted(name)), fix)
 }

@@ -36,7 +36,7 @@ class Calls:
         return found or self._new_step(index)
 
     def _new_step(self, index: Any) -> Step:
-        step = Step(self.core, self.sizes, _numbers_of_steps(index), self._steps[0])
+        step = Step(self.core, self.sizes, numbers_of_steps(index), self._steps[0])
         if type(index) is int and len(self._steps) < 4096:
             self._steps[index] = step
         return step
@@ -59,7 +59,7 @@ class Calls:
         return (
             home
             if type(index) is int and index == 0
-            else Look(home.core, self.sizes, _numbers_of_steps(index), home)
+            else Look(home.core, self.sizes, numbers_of_steps(index), home)
         )
 
     # --- calls
@@ -103,7 +103,7 @@ class Calls:
 
         def pullback(out_bar: ArrayLike) -> _numpy.Arguments:
             only_numpy(("the cotangent",), (out_bar,))
-            return _numpy.pullback(operation, at, out, np.asarray(out_bar))
+            return _numpy.pullback(operation, at, out, out_bar)
 
         return out, pullback
 
@@ -128,7 +128,7 @@ def steps_of(u: Any, otherwise: int) -> int:
     return int(shape[-2]) if u is not None and len(shape) > 1 else otherwise
 
 
-def _numbers_of_steps(index: Any) -> Any:
+def numbers_of_steps(index: Any) -> Any:
     """Numbers of steps as operations have them: `int32` of NumPy, or whatever JAX has."""
     if library_of(index) == "jax":
         return index

@@ -18,7 +18,7 @@ from jax.interpreters import ad as _ad
 from jax.interpreters import mlir
 
 from . import _core
-from ._operation import Operation, Plan, Rollout, Shape, Step
+from ._operation import ONCE, Operation, Plan, Rollout, Shape, Step
 from .errors import DeviceError, Error
 
 _TARGET = "pullback"
@@ -127,7 +127,7 @@ def _jvp_forward(at: Any, tangents: Any, *, operation: Operation) -> tuple[Any, 
 
 
 def _second(*_: Any, **__: Any) -> Any:
-    raise Error("a gradient of a gradient is not there: differentiate `sim.step` or `sim.rollout` once")
+    raise Error(ONCE)
 
 
 def _linear(primitive: Any, fixed: Any) -> Any:

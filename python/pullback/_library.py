@@ -37,13 +37,14 @@ def one_library(names: tuple[str, ...], arguments: tuple[Any, ...]) -> str:
     return found
 
 
-def only_numpy(names: tuple[str, ...], arguments: tuple[Any, ...]) -> None:
-    """`DtypeError` unless all are of NumPy."""
+def only_numpy(names: tuple[str, ...], arguments: tuple[Any, ...], instead: str | None = None) -> None:
+    """`DtypeError` unless all are of NumPy, which says what there is for others."""
     for name, argument in zip(names, arguments, strict=True):
         library = library_of(argument)
         if library != "numpy":
-            instead = "torch.func" if library == "torch" else "jax"
+            package = "torch.func" if library == "torch" else "jax"
+            calls = f"`{package}.vjp` and `{package}.jvp` of `sim.step` and `sim.rollout`"
             raise DtypeError(
-                f"{name} is of {library}: an array of NumPy is wanted here; for those of {library} there are "
-                f"`{instead}.vjp` and `{instead}.jvp` of `sim.step` and `sim.rollout`"
+                f"{name} is of {library}: an array of NumPy is wanted here; for those of {library} there "
+                f"{instead or f'are {calls}'}"
             )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import address, empty, flat
+from ._library import library_of
 from ._operation import Operation, Plan, Three
 from .errors import DtypeError, ShapeError
 
@@ -19,7 +20,10 @@ DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
 def prepare(x: Any, u: Any, theta: Any) -> Arguments:
     """Contiguous arrays of one type, `float64` or `float32`."""
-    arrays = [np.asarray(argument) for argument in (x, u, theta)]
+    arrays = [
+        argument if isinstance(argument, np.ndarray) else real(name, argument)
+        for name, argument in (("x", x), ("u", u), ("theta", theta))
+    ]
     given = {array.dtype for array, argument in zip(arrays, (x, u, theta), strict=True) if _typed(argument)}
     if len(given) > 1 or not given <= {DOUBLE, SINGLE}:
         names = ", ".join(
@@ -29,6 +33,22 @@ def prepare(x: Any, u: Any, theta: Any) -> Arguments:
     wanted = given.pop() if given else DOUBLE
     x, u, theta = (flat(array, wanted) for array in arrays)
     return x, u, theta
+
+
+def real(what: str, given: Any, shape: tuple[int, ...] | None = None) -> Array:
+    """What someone gave as an array of real numbers, of a shape; an error of ours says what it is where it is none."""
+    library = library_of(given)
+    if library != "numpy":
+        raise DtypeError(f"{what} is of {library}: an array of NumPy is wanted, as the others are")
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {given!r}: rows of the same length are wanted") from None
+    if shape is not None and array.shape != shape:
+        raise ShapeError(f"{what}: shape {shape} is wanted, and {array.shape} was given")
+    if array.dtype.kind not in "fiub":
+        raise DtypeError(f"{what} is {given!r}: real numbers are wanted")
+    return array
 
 
 def _typed(argument: Any) -> bool:
@@ -53,12 +73,10 @@ def forward(operation: Operation, at: Arguments) -> Array:
     return out
 
 
-def pullback(operation: Operation, at: Arguments, out: Array, out_bar: Array) -> Arguments:
+def pullback(operation: Operation, at: Arguments, out: Array, out_bar: Any) -> Arguments:
     """Cotangents of the arguments."""
     plan, _ = _plan(operation, at)
-    if out_bar.shape != out.shape:
-        raise ShapeError(f"the cotangent: shape {out.shape} is wanted, and {out_bar.shape} was given")
-    bar = flat(np.asarray(out_bar, dtype=out.dtype), out.dtype)
+    bar = flat(real("the cotangent", out_bar, out.shape), out.dtype)
     x, u, theta = (empty(argument.shape, out.dtype) for argument in at)
     bars = (address(x), address(u), address(theta))
     operation.pullback(out.dtype == SINGLE, plan, _addresses(at), address(out), address(bar), bars)

@@ -13,6 +13,12 @@ from .errors import ShapeError
 Shape: TypeAlias = tuple[int, ...]
 Three: TypeAlias = tuple[int, int, int]
 
+#: What is said where a second derivative is asked for.
+ONCE = (
+    "a gradient of a gradient is not there: steps, rollouts and what is seen can be differentiated once, "
+    "and again by differences"
+)
+
 #: Bits of `Plan.shared`, for x, u and theta.
 BITS = (1, 2, 4)
 

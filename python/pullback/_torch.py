@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from ._operation import Operation, Plan, Three
+from ._operation import ONCE, Operation, Plan, Three
 from ._torch_batch import Dims, front, lift, ranks
 from .errors import DeviceError, DtypeError, Error
 
@@ -193,10 +193,7 @@ class Pullback(Function):
     @staticmethod
     def backward(ctx: Any, *bars: Tensor) -> Any:
         """Refuses."""
-        raise Error(
-            "a gradient of a gradient is not there: differentiate `sim.step` or `sim.rollout` once, "
-            "or forwards over differences"
-        )
+        raise Error(ONCE)
 
     @staticmethod
     def vmap(

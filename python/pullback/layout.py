@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
 from .errors import UnknownNameError
-
-if TYPE_CHECKING:
-    from .model import Model
 
 __all__ = ["Layout", "Quantity"]
 
@@ -52,8 +49,10 @@ class Layout:
     `layout["ball.position"]` is a slice, good for arrays of NumPy, torch and JAX alike: `states[..., layout["ball.position"]]`.
     """
 
-    def __init__(self, core: _core.Layout, model: Model, of: str) -> None:
-        self._core, self._model, self._of = core, model, of
+    def __init__(self, core: _core.Layout, model: tuple[_core.Model, str], of: str) -> None:
+        self._core, self._of = core, of
+        #: Whose it is, and the file of that.
+        self._model, self._file = model
         self._found: dict[str, tuple[slice, tuple[int, ...]]] = {}
         self._parts: list[Quantity] | None = None
 
@@ -120,9 +119,28 @@ class Layout:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (getattr, (self._model, f"{self._of}_layout"))
+        return (_again, (self._of, *origin(self._model, self._file)))
+
+    def __copy__(self) -> Layout:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Layout:
+        return self
 
     def __repr__(self) -> str:
         names = ", ".join(self.names[:6])
         more = f" and {len(self.names) - 6} more" if len(self.names) > 6 else ""
         return f"<Layout of the {self._of} of {self._model.name!r}: {len(self)} numbers{': ' if names else ''}{names}{more}>"
+
+
+def origin(model: _core.Model, file: str) -> tuple[Any, ...]:
+    """What a model was made of, with the file where it is."""
+    text, _, lenient, allow, packages, base = model.origin
+    return (text, file, lenient, allow, packages, base)
+
+
+def _again(of: str, *made_of: Any) -> Layout:
+    from .model import _again
+
+    layout: Layout = getattr(_again(*made_of), f"{of}_layout")
+    return layout

@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._arrays import address, empty, flat
 from ._checks import count
+from ._numpy import real
 from .errors import SettingError, ShapeError
+from .layout import origin
 from .names import Control, Layout, Params, State
 
 __all__ = ["Model"]
@@ -34,19 +36,19 @@ class Model:
         The names of the numbers of states, controls and params.
     """
 
-    #: The file, with the folders in front of it that it was found in.
-    _file: str
-
-    def __init__(self, core: _core.Model) -> None:
+    def __init__(self, core: _core.Model, file: str = "") -> None:
         if not isinstance(core, _core.Model):
             raise SettingError(
                 f"Model({core!r}): a model is read by `pullback.Model.load(file)` or `pullback.Model.parse(text)`; "
                 "`pullback.load(file)` reads one and simulates it"
             )
         self._core = core
-        self.state_layout = Layout(core.state_layout, self, "state")
-        self.control_layout = Layout(core.control_layout, self, "control")
-        self.params_layout = Layout(core.params_layout, self, "params")
+        #: The file, with the folders in front of it that it was found in.
+        self._file = file
+        # Layouts hold the core alone: a circle of the two would keep both until the garbage collector comes.
+        self.state_layout = Layout(core.state_layout, (core, file), "state")
+        self.control_layout = Layout(core.control_layout, (core, file), "control")
+        self.params_layout = Layout(core.params_layout, (core, file), "params")
 
     @classmethod
     def load(
@@ -107,9 +109,8 @@ class Model:
         # As they are now: whoever makes it again, from a pickle, may be in another folder.
         places = [(name, os.path.abspath(folder)) for name, folder in (packages or {}).items()]
         folders = [os.path.abspath(folder) for folder in allow]
-        made = cls(_core.Model(text, os.fspath(file), lenient, list(folders), list(places), base))
-        made._file = os.path.abspath(file)
-        return made
+        core = _core.Model(text, os.fspath(file), lenient, list(folders), list(places), base)
+        return cls(core, os.path.abspath(file))
 
     def _warned(self) -> Model:
         """The same, after its warnings have been given."""
@@ -183,6 +184,10 @@ class Model:
         rows, numbers = self._core.controls()
         return np.array(numbers, dtype=np.float64).reshape(rows, len(self.control_layout))
 
+    def _timed(self, u: Any) -> bool:
+        """Does what is applied in a step depend on its number, with this control or, by default, that of the scene?"""
+        return self._core.controllers > 0 or (u is None and len(self._schedule) > 1)
+
     def energy(
         self, x: State | ArrayLike, theta: Params | ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -191,25 +196,35 @@ class Model:
         Parameters
         ----------
         x : State or array_like, shape (..., state)
-        theta : Params or array_like, shape (params,), optional
-            Those of the scene by default.
+        theta : Params or array_like, shape (..., params), optional
+            Those of the scene by default. Its batch is that of x, or one of them has none.
 
         Returns
         -------
         kinetic, potential : ndarray, shape (...)
         """
-        states = flat(np.asarray(x, dtype=np.float64), np.float64)
-        params = flat(np.asarray(self.params() if theta is None else theta, dtype=np.float64), np.float64)
+        states = flat(real("x", x), np.float64)
+        params = flat(real("theta", self.params() if theta is None else theta), np.float64)
         wanted = len(self.state_layout)
         if states.ndim == 0 or states.shape[-1] != wanted:
             raise ShapeError(f"x: shape (..., {wanted}) is wanted, and {states.shape} was given")
-        if params.shape != (len(self.params_layout),):
+        wanted = len(self.params_layout)
+        if params.ndim == 0 or params.shape[-1] != wanted:
+            raise ShapeError(f"theta: shape (..., {wanted}) is wanted, and {params.shape} was given")
+        batch, other = states.shape[:-1], params.shape[:-1]
+        if batch and other and batch != other:
             raise ShapeError(
-                f"theta: shape ({len(self.params_layout)},) is wanted, and {params.shape} was given"
+                f"theta: the batch is {other}, and that of x is {batch}; both have the same, or one has none"
             )
-        batch = states.shape[:-1]
-        found = empty((math.prod(batch), 2), np.float64)
-        self._core.energy(address(states), len(found), address(params), address(found))
+        found = empty((math.prod(batch or other), 2), np.float64)
+        if not other:
+            self._core.energy(address(states), len(found), address(params), address(found))
+        else:
+            worlds = flat(np.broadcast_to(states, (*other, states.shape[-1])), np.float64)
+            rows = zip(worlds.reshape(len(found), -1), params.reshape(len(found), -1), found, strict=True)
+            for x_of, theta_of, row in rows:
+                self._core.energy(address(x_of), 1, address(theta_of), address(row))
+        batch = batch or other
         return found[:, 0].reshape(batch), found[:, 1].reshape(batch)
 
     def __copy__(self) -> Model:
@@ -219,8 +234,7 @@ class Model:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        text, _, lenient, allow, packages, base = self._core.origin
-        return (_again, (text, self._file, lenient, allow, packages, base))
+        return (_again, origin(self._core, self._file))
 
     def __repr__(self) -> str:
         sizes = f"{len(self.state_layout)} states, {len(self.control_layout)} controls, {len(self.params_layout)} params"

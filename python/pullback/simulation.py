@@ -190,18 +190,21 @@ class Simulation(Derivatives):
         steps = steps_of(u, self.steps) if steps is None else steps
         return self._calls.run(self._calls.rollout(steps, last), x, u, theta)
 
-    def watch(self, x: Any, u: Any = None, theta: Any = None, *, index: Any = 0) -> Watched:
+    def watch(self, x: Any, u: Any = None, theta: Any = None, *, index: Any = None) -> Watched:
         """Looks at states: where bodies and frames are and how they move, what contacts come to, and energy, by name.
 
         Parameters
         ----------
         x : State or array, shape (..., state)
         u : Control or array, shape (..., control), optional
-            For forces of contacts, which are those of the step that begins at x; by default what the scene says for that step.
+            For forces of contacts, which are those of the step that begins at x; by default what the scene says for that step. A
+            rollout has one state more than controls: `sim.watch(states[:-1], u)`.
         theta : Params or array, shape (..., params), optional
             By default those of the scene.
-        index : int or array of int, shape (...)
-            The number of the step that begins at x, for forces and default controls that depend on time.
+        index : int or array of int, shape (...), optional
+            The number of the step that begins at x, which says what its control is where u is left out, and the time of
+            controllers; by default 0. Where the states are those of a rollout: `index=np.arange(len(states))`. Contacts of a
+            batch of x ask for it where that makes a difference.
 
         Returns
         -------

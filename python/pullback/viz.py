@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._arrays import address, flat
-from .errors import ShapeError
+from .errors import RangeError, ShapeError
 from .layout import Layout
 from .names import Params
 from .optimise import Record, Result
@@ -121,6 +121,10 @@ def page(
     for name, given in (("u", controls), ("theta", params)):
         if given.shape != wanted[name]:
             raise ShapeError(f"{name}: shape {wanted[name]} is wanted, and {given.shape} was given")
+    for name, given in (("states", numbers), ("u", controls), ("theta", params)):
+        if not np.isfinite(given).all():
+            row = np.argwhere(~np.isfinite(given))[0].tolist()
+            raise RangeError(f"{name}{row} is {given[tuple(row)]}: all must be finite")
     where = address(controls) if controls.size else 0
     html = _core.page(model._core, simulation._core, len(numbers), address(numbers), where, address(params))
     file = Path(path)

@@ -47,7 +47,9 @@ pub struct Batch<'a, S> {
 impl<S: Parts> Batch<'_, S> {
     /// Are all numbers finite?
     pub fn check(&self, engine: &Engine) -> Result<(), Error> {
-        let what = ["the first states", "the controls of all steps", "the params"];
+        let one = self.u.len <= engine.step.model().control_layout().len();
+        let controls = if one { "the control" } else { "the controls of all steps" };
+        let what = ["the first states", controls, "the params"];
         for ((what, layout), rows) in what.into_iter().zip(layouts(engine)).zip([self.x, self.u, self.theta])
         {
             if let Some((index, name, value)) = odd(layout, rows.len, rows.numbers) {

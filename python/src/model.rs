@@ -140,6 +140,12 @@ impl Model {
         look(|| (self.model.scheduled(), self.model.controls(self.model.scheduled())))
     }
 
+    /// How many controllers there are, which know the time.
+    #[getter]
+    fn controllers(&self) -> PyResult<usize> {
+        look(|| self.scene.controllers.len())
+    }
+
     /// How the scene wants to be simulated.
     #[getter]
     fn simulated(&self) -> PyResult<Simulated> {

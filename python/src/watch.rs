@@ -1,5 +1,6 @@
 //! Looking at worlds: maps of x, u and theta, as a step is one, and called in the same way.
 
+mod eye;
 mod looks;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::pool::Number;
 use crate::simulation::Simulation;
 pub use looks::{Watched, forward, pullback, pushforward};
 
-use looks::What;
+use eye::What;
 
 /// A way to look at worlds of a simulation. Arrays are addresses, as those of `Simulation`.
 #[pyclass(frozen, module = "pullback._core")]

@@ -5,6 +5,7 @@
 //! change inside of a program.
 
 mod api;
+mod kind;
 mod known;
 
 use std::ffi::{CString, c_void};
@@ -22,6 +23,7 @@ use crate::rollout::{self, Course};
 use crate::step::{self, Clock};
 use crate::watch::{self, Watched};
 use api::{Array, Buffer, CallFrame, ErrorCode, XlaError};
+use kind::{Kind, refused};
 use known::Callee;
 pub use known::xla_number;
 
@@ -93,32 +95,6 @@ struct Call<'a> {
     shared: Shared,
     arguments: Vec<&'a Buffer>,
     results: Vec<&'a Buffer>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Step,
-    StepPullback,
-    StepPushforward,
-    Rollout,
-    RolloutPullback,
-    RolloutPushforward,
-}
-
-impl Kind {
-    fn of(number: i64) -> Option<Kind> {
-        use Kind::*;
-        let all = [Step, StepPullback, StepPushforward, Rollout, RolloutPullback, RolloutPushforward];
-        usize::try_from(number).ok().and_then(|i| all.get(i).copied())
-    }
-
-    fn is_rollout(self) -> bool {
-        matches!(self, Kind::Rollout | Kind::RolloutPullback | Kind::RolloutPushforward)
-    }
-}
-
-fn refused(what: &str) -> Failure {
-    Failure::Setting(format!("a call from XLA does not fit: {what}"))
 }
 
 /// # Safety

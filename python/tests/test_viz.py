@@ -87,6 +87,10 @@ def test_pages_play_states_back(simulations: dict[str, pullback.Simulation], tmp
         viz.page(sim, states, tmp_path / "wrong.html", u=np.ones(3))
     with pytest.raises(pullback.ShapeError, match=r"states: shape \(steps \+ 1, 12\) is wanted"):
         viz.page(sim, states[0], tmp_path / "wrong.html")
-    with pytest.raises(pullback.Error):
+    with pytest.raises(pullback.RangeError, match=r"states\[0, 0\] is nan: all must be finite"):
         viz.page(sim, np.full_like(states, np.nan), tmp_path / "wrong.html")
+    odd = sim.model.controls(20)
+    odd[7, 2] = np.nan
+    with pytest.raises(pullback.RangeError, match=r"u\[7, 2\] is nan: all must be finite"):
+        viz.page(sim, states, tmp_path / "wrong.html", u=odd)
     assert not (tmp_path / "wrong.html").exists()

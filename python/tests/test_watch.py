@@ -104,42 +104,6 @@ def test_what_is_looked_at_stays_as_it_was(linked: pullback.Simulation) -> None:
     assert np.allclose(seen["arm.tip"].position, tip(0.4, 0.7))
 
 
-def fields(sim: pullback.Simulation, seen: Any) -> list[tuple[Any, tuple[str, ...]]]:
-    """What has derivatives there."""
-    found: list[tuple[Any, tuple[str, ...]]] = [
-        (seen[name], ("position", "rotation", "velocity", "angular_velocity")) for name in sim.model.parts
-    ]
-    if "sliding" in sim.model.name or "soft" in sim.model.name:
-        found.append((seen.contact(), ("force", "normal", "friction")))
-    return found
-
-
-@pytest.mark.parametrize("which", ["particles", "arm", "tumbling", "sliding", "soft"])
-def test_pullbacks_are_those_of_differences(which: str, simulations: dict[str, pullback.Simulation]) -> None:
-    sim = simulations[which]
-    x = sim.rollout(sim.model.state(), steps=2, last=True)
-    theta = sim.model.params().values
-    u = sim.model.controls(1)[0]
-    random = np.random.default_rng(4)
-    x_dot, theta_dot = random.standard_normal(len(x)), random.standard_normal(len(theta))
-    h = 1e-6
-    some = 0
-    for i, (part, names) in enumerate(fields(sim, sim.watch(x, u, theta))):
-        around = [
-            fields(sim, sim.watch(x + s * h * x_dot, u, theta + s * h * theta_dot * np.abs(theta)))[i][0]
-            for s in (1, -1)
-        ]
-        bars = {name: random.standard_normal(np.shape(getattr(part, name))) for name in names}
-        x_bar, u_bar, theta_bar = part.pullback(**bars)
-        assert u_bar.shape == u.shape
-        ours = x_bar @ x_dot + theta_bar @ (theta_dot * np.abs(theta))
-        ends = [sum(np.sum(bars[name] * getattr(at, name)) for name in names) for at in around]
-        scale = max(abs(ours), abs(ends[0]), 1.0)
-        assert ours == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=2e-6 * scale)
-        some += ours != 0
-    assert some > 0
-
-
 def test_batches_are_worlds_alone(linked: pullback.Simulation) -> None:
     states = linked.rollout(bent(linked))
     thetas = np.stack([linked.model.params().values] * 2)

@@ -2,71 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use pullback_engine::articulated;
-use pullback_engine::{Between, ContactWatch, Error, Touching, go_on};
-use pullback_kernel::prelude::*;
-use pullback_scene::Part;
+use pullback_engine::Error;
 
+use super::eye::{Eye, Moment, What};
 use crate::batch::{Bars, Batch, Shared, put};
 use crate::pool::{Engine, Number};
 use crate::step::Clock;
-
-/// What is looked at.
-#[derive(Clone, Copy)]
-pub enum What {
-    /// A particle, by its number.
-    Particle(usize),
-    /// A body or frame.
-    Part(Part),
-    /// The contacts between two things.
-    Contacts(Between),
-}
-
-/// Position, rotation row by row, velocity, angular velocity.
-const POINT: usize = 18;
-/// Force, normal force, friction, penetration; the number of contacts, and of those that slide, which have no derivatives.
-const CONTACTS: usize = 8;
-const CONTACTS_SMOOTH: usize = 6;
 
 /// A way to look at worlds of a simulation, and memory for it.
 pub struct Watched {
     pub engine: Arc<Engine>,
     what: What,
     free: Mutex<Vec<Eye>>,
-}
-
-/// What is needed for one look at a time.
-enum Eye {
-    /// For a particle: where its position and its velocity begin in a state.
-    Particle([usize; 2]),
-    Part(Part, Box<articulated::Watch>),
-    Contacts(Box<ContactWatch>),
-}
-
-/// The numbers of one world.
-struct Moment {
-    step: usize,
-    time: f64,
-    x: Vec<f64>,
-    u: Vec<f64>,
-    theta: Vec<f64>,
-}
-
-impl Moment {
-    fn of<S: Number>(engine: &Engine, at: &Batch<'_, S>, clock: Clock<'_>, world: usize) -> Moment {
-        let numbers = |row: &[S]| row.iter().map(|x| x.value()).collect();
-        let step = clock.of(world);
-        let time = step as f64 * engine.step.scheme().dt;
-        let [x, u, theta] = [at.x, at.u, at.theta].map(|rows| numbers(rows.of(world)));
-        Moment { step, time, x, u, theta }
-    }
-}
-
-/// Cotangents of the numbers of one world.
-struct MomentBars {
-    x: Vec<f64>,
-    u: Vec<f64>,
-    theta: Vec<f64>,
 }
 
 impl Watched {
@@ -80,18 +27,7 @@ impl Watched {
 
     /// How many numbers are seen of each world.
     pub fn seen(&self) -> usize {
-        match self.what {
-            What::Particle(_) | What::Part(_) => POINT,
-            What::Contacts(_) => CONTACTS,
-        }
-    }
-
-    /// How many of them have derivatives.
-    fn smooth(&self) -> usize {
-        match self.what {
-            What::Particle(_) | What::Part(_) => POINT,
-            What::Contacts(_) => CONTACTS_SMOOTH,
-        }
+        self.what.seen()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Eye>> {
@@ -101,13 +37,7 @@ impl Watched {
 
     fn open(&self) -> Result<Eye, Error> {
         let (model, scheme) = (self.engine.step.model(), self.engine.step.scheme());
-        Ok(match self.what {
-            What::Particle(p) => Eye::Particle([3 * p, model.positions() + 3 * p]),
-            What::Part(part) => Eye::Part(part, Box::new(articulated::Watch::new(model)?)),
-            What::Contacts(between) => {
-                Eye::Contacts(Box::new(ContactWatch::new(model, &scheme, &[between])?))
-            }
-        })
+        Eye::open(self.what, model, &scheme)
     }
 
     /// Does `work` with an eye that is free, or a new one. After an error it is thrown away.
@@ -120,64 +50,6 @@ impl Watched {
         let result = work(&mut eye)?;
         self.lock().push(eye);
         Ok(result)
-    }
-}
-
-impl Eye {
-    /// Looks at a moment, and writes what is seen.
-    fn look(&mut self, at: &Moment, seen: &mut [f64]) -> Result<(), Error> {
-        go_on(at.step)?;
-        let (pose, motion) = match self {
-            Eye::Particle([position, velocity]) => {
-                let vector = |i: usize| vec3(at.x[i], at.x[i + 1], at.x[i + 2]);
-                let pose = Pose { position: vector(*position), ..identity_pose() };
-                (pose, Motion { angular: vec3(0.0, 0.0, 0.0), linear: vector(*velocity) })
-            }
-            Eye::Part(part, watch) => {
-                watch.run(&at.x, &at.theta)?;
-                // Its name was found among those of the robots that are watched.
-                let Some(found) = watch.part(*part) else { unreachable!("the part is one of the model") };
-                found
-            }
-            Eye::Contacts(watch) => {
-                watch.run(at.time, &at.x, &at.u, &at.theta)?;
-                let it = watch.touching(0);
-                let numbers = [it.normal, it.friction, it.penetration, it.count, it.sliding];
-                seen[..3].copy_from_slice(&[it.force.x, it.force.y, it.force.z]);
-                seen[3..].copy_from_slice(&numbers);
-                return Ok(());
-            }
-        };
-        let (p, r, v, w) = (pose.position, pose.rotation, motion.linear, motion.angular);
-        let rows = [[r.x.x, r.y.x, r.z.x], [r.x.y, r.y.y, r.z.y], [r.x.z, r.y.z, r.z.z]];
-        let vectors = [[p.x, p.y, p.z], rows[0], rows[1], rows[2], [v.x, v.y, v.z], [w.x, w.y, w.z]];
-        seen.copy_from_slice(vectors.as_flattened());
-        Ok(())
-    }
-
-    /// Cotangents of the moment that was looked at last, of one of what was seen.
-    fn pull(&mut self, at: &Moment, bar: &[f64]) -> Result<MomentBars, Error> {
-        let zeros = |numbers: &Vec<f64>| vec![0.0; numbers.len()];
-        let mut bars = MomentBars { x: zeros(&at.x), u: zeros(&at.u), theta: zeros(&at.theta) };
-        let vector = |i: usize| vec3(bar[i], bar[i + 1], bar[i + 2]);
-        match self {
-            Eye::Particle([position, velocity]) => {
-                bars.x[*position..*position + 3].copy_from_slice(&bar[..3]);
-                bars.x[*velocity..*velocity + 3].copy_from_slice(&bar[12..15]);
-            }
-            Eye::Part(part, watch) => {
-                let column = |i: usize| vec3(bar[3 + i], bar[6 + i], bar[9 + i]);
-                let pose = Pose { rotation: mat3(column(0), column(1), column(2)), position: vector(0) };
-                watch.seed(*part, pose, Motion { angular: vector(15), linear: vector(12) });
-                watch.pullback(&mut bars.x, &mut bars.theta)?;
-            }
-            Eye::Contacts(watch) => {
-                let (force, [normal, friction, penetration]) = (vector(0), [bar[3], bar[4], bar[5]]);
-                watch.seed(0, Touching { force, normal, friction, penetration, ..Touching::default() });
-                watch.pullback(&mut bars.x, &mut bars.u, &mut bars.theta)?;
-            }
-        }
-        Ok(bars)
     }
 }
 
@@ -215,7 +87,10 @@ pub fn pullback<S: Number>(
         bars.clear();
         return Ok(());
     }
+    check_given(watched, seen_bar)?;
     let len = watched.seen();
+    // Sums over worlds are of double precision, whatever the numbers are.
+    let mut sums = watched.engine.lens().map(|len| vec![0.0; len]);
     watched.with(|eye| {
         let mut row = vec![0.0; len];
         for world in 0..at.worlds {
@@ -224,18 +99,40 @@ pub fn pullback<S: Number>(
             let given = &seen_bar[world * len..(world + 1) * len];
             row.iter_mut().zip(given).for_each(|(bar, given)| *bar = given.value());
             let found = eye.pull(&moment, &row)?;
-            for (to, shared, from) in [
-                (&mut *bars.x, shared.x(), found.x),
-                (&mut *bars.u, shared.u(), found.u),
-                (&mut *bars.theta, shared.theta(), found.theta),
-            ] {
-                let from: Vec<S> = from.into_iter().map(|x| S::from_parts(x, 0.0)).collect();
-                put(to, shared, world, &from);
+            let found = [found.x, found.u, found.theta];
+            for (((to, shared), from), sum) in each(bars, shared).into_iter().zip(found).zip(&mut sums) {
+                match shared {
+                    true => sum.iter_mut().zip(from).for_each(|(sum, x)| *sum += x),
+                    false => put(to, false, world, &rounded(&from)),
+                }
             }
         }
         Ok(())
     })?;
+    for ((to, shared), sum) in each(bars, shared).into_iter().zip(&sums) {
+        if shared {
+            put(to, true, 0, &rounded(sum));
+        }
+    }
     bars.check(&watched.engine, at)
+}
+
+/// Where cotangents go, and whether worlds share what they are of.
+fn each<'b, S>(bars: &'b mut Bars<'_, S>, shared: Shared) -> [(&'b mut [S], bool); 3] {
+    [(&mut *bars.x, shared.x()), (&mut *bars.u, shared.u()), (&mut *bars.theta, shared.theta())]
+}
+
+fn rounded<S: Number>(numbers: &[f64]) -> Vec<S> {
+    numbers.iter().map(|x| S::from_parts(*x, 0.0)).collect()
+}
+
+/// An error unless all cotangents of what was seen are finite.
+fn check_given<S: Number>(watched: &Watched, seen_bar: &[S]) -> Result<(), Error> {
+    let Some(index) = seen_bar.iter().position(|x| !x.value().is_finite()) else { return Ok(()) };
+    let (len, value) = (watched.seen(), seen_bar[index].value());
+    let world = if seen_bar.len() > len { format!(" of world {}", index / len) } else { String::new() };
+    let name = format!("{}{world}", watched.what.name_of(index % len));
+    Err(Error::StartNotFinite { what: "the cotangents of what was seen", index, name, value })
 }
 
 /// The pushforward: what is seen and its tangent, number after number by the pullback, which is all that the engine has.
@@ -256,7 +153,7 @@ pub fn pushforward<S: Number>(
             let moment = Moment::of(&watched.engine, at, clock, world);
             for i in 0..len {
                 let mut tangent = 0.0;
-                if i < watched.smooth() {
+                if i < watched.what.smooth() {
                     eye.look(&moment, &mut row)?;
                     unit[i] = 1.0;
                     let bars = eye.pull(&moment, &unit)?;

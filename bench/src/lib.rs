@@ -6,9 +6,11 @@
 
 pub mod allocations;
 pub mod heaps;
+pub mod peak;
 pub mod robots;
 pub mod rollouts;
 pub mod scene;
+pub mod soft;
 
 use std::time::{Duration, Instant};
 

@@ -8,9 +8,8 @@ A `Model` is what the world is, a `State` its positions and velocities, `Params`
 steps and rollouts of it. Words and units are those of the documentation: SI units, quaternions (w, x, y, z).
 """
 
-from __future__ import annotations
-
 import os as _os
+from importlib import metadata as _metadata
 
 from . import _core, losses, optimise
 from .errors import (
@@ -66,6 +65,9 @@ __all__ = [
     "losses",
     "optimise",
 ]
+
+#: That of the package as it is installed.
+__version__ = _metadata.version("pullback")
 
 if hasattr(_os, "register_at_fork"):
     # A process that is forked off has not the threads of the other one.

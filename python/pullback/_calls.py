@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _numpy
+from ._arrays import aligned
 from ._checks import count
-from ._library import CALLS, library_of, one_library, only_numpy
+from ._library import CALLS, library_of, needed, one_library, only_numpy
 from ._operation import Look, Operation, Rollout, Step
 from .errors import SettingError
 from .model import Model
@@ -70,6 +71,7 @@ class Calls:
         library = CALLS.get(tuple(map(type, given))) or one_library(("x", "u", "theta", "index"), given)
         if library == "numpy":
             return _numpy.forward(operation, self.numbers(operation, x, u, theta))
+        needed(x)
         if u is None:
             u = self._default_u(operation)
         if theta is None:
@@ -96,7 +98,7 @@ class Calls:
         """What comes out, and its pullback, of NumPy."""
         only_numpy(("x", "u", "theta"), (x, u, theta))
         # The pullback needs them as they are now, whatever is written to them later.
-        first, controls, params = (np.array(argument) for argument in self.numbers(operation, x, u, theta))
+        first, controls, params = (aligned(argument) for argument in self.numbers(operation, x, u, theta))
         at = (first, controls, params)
         out = _numpy.forward(operation, at)
         out.flags.writeable = False
@@ -109,6 +111,7 @@ class Calls:
 
     def numbers(self, operation: Operation, x: Any, u: Any, theta: Any) -> _numpy.Arguments:
         """The three arrays of NumPy; what was not given is as the scene says."""
+        needed(x)
         u = self._default_u(operation) if u is None else u
         return _numpy.prepare(x, u, self._params if theta is None else theta)
 

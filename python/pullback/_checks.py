@@ -27,6 +27,9 @@ def count(what: str, number: Any, *, least: int = 0, most: int = MOST) -> int:
 def real(what: str, number: Any) -> float:
     """A number."""
     try:
+        # `float` reads texts as well.
+        if isinstance(number, (str, bytes, bytearray)):
+            raise TypeError
         return float(number)
     except (TypeError, ValueError):
         raise SettingError(f"{what} is {number!r}: a number is wanted") from None

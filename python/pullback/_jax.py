@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _jax_batch as _jax_batch
+from ._arrays import empty
 from ._jax_primitives import forward_p
+from ._library import plain
 from ._numpy import Default
 from ._operation import Operation, Step
 from .errors import DeviceError, DtypeError, SettingError
@@ -19,9 +21,15 @@ def forward(operation: Operation, x: Any, u: Any, theta: Any) -> jax.Array:
     """What comes out."""
     dtype = _dtype(x, u, theta)
     # Copies: a compiled program or a way back needs the numbers as they are now, whatever is written to them later.
-    given = [a if isinstance(a, jax.Array) else jnp.array(_values(a), dtype=dtype) for a in (x, u, theta)]
+    numbers = [plain(name, a) for name, a in zip(("x", "u", "theta"), (x, u, theta), strict=True)]
+    shaped = [a if hasattr(a, "shape") else jnp.array(a, dtype=dtype) for a in numbers]
+    # Before XLA gets to see what there is no memory for.
+    empty(operation.plan(*(tuple(a.shape) for a in shaped)).out, dtype)
+    given = [
+        a if isinstance(a, jax.Array) else jnp.array(values, dtype=dtype)
+        for a, values in zip((x, u, theta), shaped, strict=True)
+    ]
     _on_the_cpu(given)
-    operation.plan(*(a.shape for a in given))
     index: tuple[Any, ...] = ()
     if isinstance(operation, Step):
         index, operation = (_numbers(operation.index),), operation.home
@@ -29,17 +37,14 @@ def forward(operation: Operation, x: Any, u: Any, theta: Any) -> jax.Array:
     return out
 
 
-def _values(a: Any) -> Any:
-    return getattr(a, "values", a)
-
-
 def _dtype(*arguments: Any) -> Any:
     """The type of the arrays of JAX and NumPy; lists, states, params and defaults have it, too."""
     types = {a.dtype for a in arguments if isinstance(a, (jax.Array, np.ndarray))}
     if len(types) > 1 or not types <= {np.dtype(np.float32), np.dtype(np.float64)}:
         names = ", ".join(
-            f"{n} has {getattr(_values(a), 'dtype', 'no type')}"
+            f"{n} has {a.dtype}"
             for n, a in zip(("x", "u", "theta"), arguments, strict=True)
+            if isinstance(a, (jax.Array, np.ndarray))
         )
         raise DtypeError(f"{names}: float64 or float32 is wanted, the same for all")
     return types.pop() if types else jnp.result_type(float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,31 @@ def library_of(argument: Any) -> str:
         found = "torch" if "torch" in roots else "jax" if roots & {"jax", "jaxlib"} else "numpy"
         _KNOWN[type(argument)] = found
     return found
+
+
+#: How an array of a library becomes one of NumPy.
+AS_NUMPY = {"torch": "`{}.detach().numpy()`", "jax": "`np.asarray({})`"}
+
+
+def needed(x: Any) -> None:
+    """`DtypeError` for a state that was left out."""
+    if x is None:
+        raise DtypeError(
+            "x is None: a state cannot be left out, as u and theta can; that of the scene is `sim.model.state()`"
+        )
+
+
+def plain(name: str, argument: Any) -> Any:
+    """The numbers of a state, of params or of a default, and whatever else might be numbers; texts and dictionaries are none."""
+    if isinstance(argument, (Mapping, str, bytes)):
+        raise DtypeError(f"{name} is {argument!r}: real numbers are wanted{with_names(argument)}")
+    return getattr(argument, "values", argument)
+
+
+def with_names(argument: Any) -> str:
+    """What to write in place of a dictionary."""
+    known = "; by name they are set in `sim.model.control()`, `sim.model.state()` and `sim.model.params()`"
+    return known if isinstance(argument, Mapping) else ""
 
 
 def one_library(names: tuple[str, ...], arguments: tuple[Any, ...]) -> str:
@@ -46,5 +72,5 @@ def only_numpy(names: tuple[str, ...], arguments: tuple[Any, ...], instead: str 
             calls = f"`{package}.vjp` and `{package}.jvp` of `sim.step` and `sim.rollout`"
             raise DtypeError(
                 f"{name} is of {library}: an array of NumPy is wanted here; for those of {library} there "
-                f"{instead or f'are {calls}'}"
+                f"{f'are {calls}' if instead is None else instead.format(AS_NUMPY[library].format(name))}"
             )

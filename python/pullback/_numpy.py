@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import address, empty, flat
-from ._library import library_of
+from ._library import AS_NUMPY, library_of, with_names
 from ._operation import Operation, Plan, Three
 from .errors import DtypeError, ShapeError
 
@@ -27,7 +27,9 @@ def prepare(x: Any, u: Any, theta: Any) -> Arguments:
     given = {array.dtype for array, argument in zip(arrays, (x, u, theta), strict=True) if _typed(argument)}
     if len(given) > 1 or not given <= {DOUBLE, SINGLE}:
         names = ", ".join(
-            f"{name} has {array.dtype}" for name, array in zip(("x", "u", "theta"), arrays, strict=True)
+            f"{name} has {argument.dtype}"
+            for name, argument in zip(("x", "u", "theta"), (x, u, theta), strict=True)
+            if _typed(argument)
         )
         raise DtypeError(f"{names}: float64 or float32 is wanted, the same for all")
     wanted = given.pop() if given else DOUBLE
@@ -39,7 +41,9 @@ def real(what: str, given: Any, shape: tuple[int, ...] | None = None) -> Array:
     """What someone gave as an array of real numbers, of a shape; an error of ours says what it is where it is none."""
     library = library_of(given)
     if library != "numpy":
-        raise DtypeError(f"{what} is of {library}: an array of NumPy is wanted, as the others are")
+        raise DtypeError(
+            f"{what} is of {library}: an array of NumPy is wanted, such as {AS_NUMPY[library].format('x')}"
+        )
     try:
         array = np.asarray(given)
     except (TypeError, ValueError):
@@ -47,7 +51,7 @@ def real(what: str, given: Any, shape: tuple[int, ...] | None = None) -> Array:
     if shape is not None and array.shape != shape:
         raise ShapeError(f"{what}: shape {shape} is wanted, and {array.shape} was given")
     if array.dtype.kind not in "fiub":
-        raise DtypeError(f"{what} is {given!r}: real numbers are wanted")
+        raise DtypeError(f"{what} is {given!r}: real numbers are wanted{with_names(given)}")
     return array
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ._library import one_library
-from .errors import SettingError
+from ._arrays import empty
+from ._library import needed, one_library
+from .errors import SettingError, ShapeError
 
 #: A step of x, u and theta, with its number as `index`.
 Stepping = Callable[..., Any]
@@ -16,6 +17,7 @@ Stepping = Callable[..., Any]
 
 def rollout(
     stepping: Stepping,
+    controls: int,
     settings: dict[str, Any],
     policy: Callable[[Any], Any],
     at: tuple[Any, Any],
@@ -24,10 +26,18 @@ def rollout(
 ) -> Any:
     """A rollout from x, with theta, in which a policy gives each step its control, in the library whose arrays they are."""
     x, theta = at
+    needed(x)
+    if not last:
+        # Before many steps are made whose states there is no memory for, of which single precision takes the least.
+        empty((steps + 1, *np.shape(x)), np.float32)
+    worlds = np.shape(theta)[:-1]
 
     def step(x: Any, u: Any, index: Any) -> Any:
         if u is None:
             raise SettingError("the policy returns None: a control is wanted; has it a `return`?")
+        given, batch = tuple(np.shape(u)), tuple(np.shape(x))[:-1]
+        if given not in ((controls,), (*batch, controls), (*worlds, controls)):
+            raise ShapeError(f"the policy returns shape {given}: {(*batch, controls)} is wanted")
         return stepping(x, u, theta, index=index)
 
     # A network of torch tells whose it is; of other functions the arguments do.

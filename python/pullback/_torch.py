@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from ._operation import ONCE, Operation, Plan, Three
+from ._arrays import too_large
+from ._library import plain
+from ._operation import ONCE, Operation, Plan, Shape, Three
 from ._torch_batch import Dims, front, lift, ranks
 from .errors import DeviceError, DtypeError, Error
 
@@ -30,9 +32,13 @@ def forward(operation: Operation, x: Any, u: Any, theta: Any) -> Tensor:
 
 def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Contiguous tensors of one type in the memory of the CPU; what is no tensor becomes one."""
+    given = (x, u, theta)
     if not (type(x) is type(u) is type(theta) is Tensor):
         dtype = next(a.dtype for a in (x, u, theta) if isinstance(a, Tensor))
-        x, u, theta = (a if isinstance(a, Tensor) else copied(a, dtype) for a in (x, u, theta))
+        x, u, theta = (
+            a if isinstance(a, Tensor) else copied(a, dtype, name)
+            for name, a in zip(("x", "u", "theta"), given, strict=True)
+        )
     dtype = x.dtype
     if not (x.is_cpu and u.is_cpu and theta.is_cpu):
         where = ", ".join(
@@ -41,20 +47,28 @@ def _prepare(x: Any, u: Any, theta: Any) -> tuple[Tensor, Tensor, Tensor]:
         raise DeviceError(f"{where}: the cpu is wanted")
     if u.dtype is not dtype or theta.dtype is not dtype or (dtype is not DOUBLE and dtype is not SINGLE):
         types = ", ".join(
-            f"{n} has {a.dtype}" for n, a in zip(("x", "u", "theta"), (x, u, theta), strict=True)
+            f"{n} has {a.dtype}"
+            for n, a, was in zip(("x", "u", "theta"), (x, u, theta), given, strict=True)
+            if isinstance(was, (Tensor, np.ndarray))
         )
         raise DtypeError(f"{types}: torch.float64 or torch.float32 is wanted, the same for all")
     return x.contiguous(), u.contiguous(), theta.contiguous()
 
 
-def copied(a: Any, dtype: torch.dtype) -> Tensor:
+def copied(a: Any, dtype: torch.dtype, name: str = "x") -> Tensor:
     """A tensor of its own: the way back needs the numbers as they are now, whatever is written to them later.
 
     An array of NumPy keeps its type, which is to be that of the tensors; lists, states, params and defaults have that of these.
     """
-    return (
-        torch.tensor(a) if isinstance(a, np.ndarray) else torch.tensor(getattr(a, "values", a), dtype=dtype)
-    )
+    return torch.tensor(a) if isinstance(a, np.ndarray) else torch.tensor(plain(name, a), dtype=dtype)
+
+
+def _empty(shape: Shape, dtype: torch.dtype) -> Tensor:
+    """A tensor with nothing in it yet."""
+    try:
+        return torch.empty(shape, dtype=dtype)
+    except RuntimeError:
+        raise too_large(shape, dtype.itemsize) from None
 
 
 def _aligned(a: Tensor) -> Tensor:
@@ -77,7 +91,7 @@ class Forward(Function):
     def forward(x: Tensor, u: Tensor, theta: Tensor, operation: Operation) -> Tensor:
         """Runs the operation."""
         plan = operation.plan(x.shape, u.shape, theta.shape)
-        out = torch.empty(plan.out, dtype=x.dtype)
+        out = _empty(plan.out, x.dtype)
         at = (x.data_ptr(), u.data_ptr(), theta.data_ptr())
         if (at[0] | at[1] | at[2]) & 7:
             x, u, theta = _aligned(x), _aligned(u), _aligned(theta)
@@ -243,7 +257,7 @@ class Pushforward(Function):
     ) -> Tensor:
         """Runs the pushforward."""
         plan = _plan(operation, x, u, theta)
-        out, out_dot = (torch.empty(plan.out, dtype=x.dtype) for _ in range(2))
+        out, out_dot = (_empty(plan.out, x.dtype) for _ in range(2))
         dots = tuple(_aligned(a.contiguous()) for a in (x_dot, u_dot, theta_dot))
         x, u, theta = _aligned(x), _aligned(u), _aligned(theta)
         operation.pushforward(

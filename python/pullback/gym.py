@@ -10,9 +10,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
+from ._arrays import empty
 from ._checks import count
 from ._numpy import Default
-from .errors import Error, SettingError, ShapeError
+from .errors import DtypeError, Error, SettingError, ShapeError
 from .names import Params
 from .simulation import Simulation
 
@@ -79,12 +80,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._spread = _deviations(spread, model.state_layout.tangent_len)
         lower, upper = _limits(simulation)
         size = len(model.state_layout)
+        self._x: Doubles = empty((num_envs, size), np.float64)
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.single_action_space = gymnasium.spaces.Box(lower, upper, dtype=np.float64)
         batch = gymnasium.vector.utils.batch_space
         self.observation_space = batch(self.single_observation_space, num_envs)
         self.action_space = batch(self.single_action_space, num_envs)
-        self._x: Doubles = np.empty((num_envs, size))
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._over = np.ones(num_envs, dtype=bool)
         self._begun = False
@@ -118,10 +119,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         after, pullback = self.simulation.step_vjp(self._x, u, self._theta, index=self._steps)
         self._x = np.array(after)
         self._steps[~began] += 1
-        reward = np.where(began, 0.0, np.asarray(self._reward(self._x, u), dtype=np.float64))
+        reward = np.where(began, 0.0, self._judged("reward", self._reward(self._x, u), np.float64))
         ended = np.zeros(self.num_envs, dtype=bool)
         if self._terminated is not None:
-            ended = np.asarray(self._terminated(self._x, u), dtype=bool) & ~began
+            ended = self._judged("terminated", self._terminated(self._x, u), np.bool_) & ~began
         self._x[began] = first
         truncated = (self._steps >= self.simulation.steps) & ~ended & ~began
         self._over = ended | truncated
@@ -133,7 +134,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         `index` is the number of the step, or of that of each world, for forces that depend on time; `steps` has those of `step`.
         """
         after = self.simulation.step(x, u, Default(self._theta) if theta is None else theta, index=index)
-        return after, self._reward(after, u)
+        reward = self._reward(after, u)
+        _fits("reward", reward, tuple(after.shape[:-1]))
+        return after, reward
+
+    def _judged(self, what: str, found: Any, dtype: type[np.generic]) -> NDArray[Any]:
+        """What a function of one's own says of each world."""
+        _fits(what, found, (self.num_envs,))
+        try:
+            return np.asarray(found, dtype=dtype)
+        except (TypeError, ValueError):
+            raise DtypeError(f"{what} returns {found!r}: a number for each world is wanted") from None
 
     @property
     def steps(self) -> NDArray[np.int64]:
@@ -152,6 +163,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if worlds:
             tangents = self._spread * self.np_random.standard_normal((worlds, len(self._spread)))
             self._x[which] = self._first._retract_all(tangents)
+
+
+def _fits(what: str, found: Any, wanted: tuple[int, ...]) -> None:
+    """`ShapeError` unless a function of one's own returns a number for each world, or one for all."""
+    if found is None:
+        raise SettingError(f"{what} returns None: a number for each world is wanted; has it a `return`?")
+    shape = tuple(np.shape(found))
+    if shape not in ((), wanted):
+        raise ShapeError(f"{what} returns shape {shape}: {wanted} is wanted, a number for each world")
 
 
 def _params(simulation: Simulation, theta: Params | ArrayLike | None, num_envs: int) -> Doubles:

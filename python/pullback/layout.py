@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from . import _core
 from .errors import UnknownNameError
 
 __all__ = ["Layout", "Quantity"]
+
+#: How many names an error has.
+SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -72,14 +76,17 @@ class Layout:
     def __contains__(self, name: object) -> bool:
         """Is there such a name?"""
         try:
-            return isinstance(name, str) and self._find(name) is not None
+            return isinstance(name, str) and self._core.find(name) is not None
         except LookupError:
             return False
 
     def select(self, pattern: str) -> NDArray[np.intp]:
         """Indices of all numbers whose names match a glob, such as `"*.stiffness"`."""
-        ranges = [np.arange(start, stop, dtype=np.intp) for start, stop in self._core.select(pattern)]
-        return np.concatenate(ranges)
+        try:
+            found = self._core.select(pattern)
+        except UnknownNameError as error:
+            raise self._unknown(pattern, error) from None
+        return np.concatenate([np.arange(start, stop, dtype=np.intp) for start, stop in found])
 
     def name_of(self, index: int) -> str:
         """The name of a number, with its axis: `ball.position.z`."""
@@ -107,9 +114,29 @@ class Layout:
         if found is None:
             if not isinstance(name, str):
                 raise self._no_name(name)
-            start, stop, shape = self._core.find(name)
+            try:
+                start, stop, shape = self._core.find(name)
+            except UnknownNameError as error:
+                raise self._unknown(name, error) from None
             found = self._found[name] = (slice(start, stop), tuple(shape))
         return found
+
+    def _unknown(self, name: str, error: UnknownNameError) -> UnknownNameError:
+        """The same error, with names that have this one in them, and with whose it is if it is another vector's."""
+        said = str(error)
+        for of, is_it in {
+            "state": "part of the state",
+            "control": "part of the control",
+            "params": "one of the params",
+        }.items():
+            with suppress(UnknownNameError):
+                if of != self._of and getattr(self._model, f"{of}_layout").find(name):
+                    said += f"; it is {is_it}, as in `sim.model.{of}()[{name!r}]`"
+        near = [one for one in self.names if (name in one or one in name) and f"`{one}`" not in said]
+        if near:
+            more = f" and {len(near) - SHOWN} more" if len(near) > SHOWN else ""
+            said += f"; like it there {'is' if len(near) == 1 else 'are'} `{'`, `'.join(near[:SHOWN])}`{more}"
+        return UnknownNameError(said)
 
     def _no_name(self, given: Any) -> UnknownNameError:
         example = f", such as {self.names[0]!r}" if self.names else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 Doubles: TypeAlias = NDArray[np.float64]
+
+#: How many values of a result are shown.
+FIRST = 4
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Record:
     counts: tuple[int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a minimisation came to.
 
@@ -151,6 +155,14 @@ class Result:
     values: dict[str, float]
     reason: str
     history: list[Record]
+
+    def __repr__(self) -> str:
+        first = dict(islice(self.values.items(), FIRST)) or self.z[:FIRST].tolist()
+        more = len(self.z) - len(first)
+        return (
+            f"<Result: value {self.value:.6g} after {max(len(self.history) - 1, 0)} iterations; {self.reason} "
+            f"{'values' if self.values else 'z'} {first}{f' and {more} more' if more > 0 else ''}>"
+        )
 
 
 class Run:

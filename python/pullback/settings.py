@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -43,12 +44,18 @@ class Binomial:
 
     snapshots: int
 
+    def __post_init__(self) -> None:
+        count("snapshots", self.snapshots, least=1)
+
 
 @dataclass(frozen=True)
 class Budget:
     """Keeps as many states as fit into so many bytes, everything else that a rollout needs included."""
 
     bytes: int
+
+    def __post_init__(self) -> None:
+        count("bytes", self.bytes)
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,21 @@ class Reversible:
 
 Memory: TypeAlias = EveryStep | Binomial | Budget | Dense | Reversible
 
+#: Those that files have as a word.
+_WORDS: dict[str, Memory] = {"every-step": EveryStep(), "dense": Dense(), "reversible": Reversible()}
+
+
+def memory_of(given: Memory | str) -> Memory:
+    """A memory strategy, or that of its word in files."""
+    found = _WORDS.get(given) if isinstance(given, str) else given
+    if not isinstance(found, Memory):
+        words = ", ".join(f'"{word}"' for word in _WORDS)
+        raise SettingError(
+            f"memory is {given!r}: EveryStep(), Binomial(snapshots), Budget(bytes), Dense() or Reversible() of `pullback` is "
+            f"wanted, or one of the words {words}"
+        )
+    return found
+
 
 def pack_memory(memory: Memory) -> tuple[str, int]:
     """A memory strategy as the core takes it."""
@@ -70,24 +92,20 @@ def pack_memory(memory: Memory) -> tuple[str, int]:
         case EveryStep():
             return ("every-step", 0)
         case Binomial(snapshots):
-            return ("binomial", count("snapshots", snapshots))
+            return ("binomial", operator.index(snapshots))
         case Budget(bytes=size):
-            return ("budget", count("bytes", size))
+            return ("budget", operator.index(size))
         case Dense():
             return ("dense", 0)
         case Reversible():
             return ("reversible", 0)
-    raise SettingError(
-        f"memory is {memory!r}: EveryStep(), Binomial(snapshots), Budget(bytes), Dense() or Reversible() is wanted"
-    )
 
 
 def unpack_memory(packed: tuple[str, int]) -> Memory:
     """A memory strategy from what the core says."""
     name, number = packed
-    plain: dict[str, Memory] = {"every-step": EveryStep(), "dense": Dense(), "reversible": Reversible()}
-    if name in plain:
-        return plain[name]
+    if name in _WORDS:
+        return _WORDS[name]
     return Binomial(number) if name == "binomial" else Budget(number)
 
 
@@ -124,7 +142,7 @@ def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]
         "steps": count("steps", s["steps"]),
         "substeps": count("substeps", s["substeps"], least=1),
         "integrator": _integrator(s["integrator"]),
-        "memory": s["memory"],
+        "memory": memory_of(s["memory"]),
         "snapshots": s["snapshots"],
         "truncate": _or_none(count, "truncate", s["truncate"]),
         "clip": _or_none(real, "clip", s["clip"]),

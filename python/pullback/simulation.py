@@ -41,8 +41,8 @@ class Simulation(Derivatives):
         Equal parts that each step is made in.
     integrator : Integrator or str
         How a step is computed.
-    memory : Memory
-        What a rollout keeps for its pullback.
+    memory : Memory or str
+        What a rollout keeps for its pullback: `pullback.Binomial(30)`, or a word of scenes, `"dense"`.
     snapshots : {"f64", "f32"}
         In which precision states are kept.
     truncate : int, optional
@@ -50,7 +50,8 @@ class Simulation(Derivatives):
     clip : float, optional
         The most that the norm of a state's cotangent may be on its way back.
     threads : int
-        How many threads a batch of worlds runs on; 0 for one per core. Results do not depend on it.
+        How many threads a batch of worlds runs on: 1 by default, whatever the scene says, and 0 for one per core. Results do not
+        depend on it.
 
     Notes
     -----
@@ -67,7 +68,7 @@ class Simulation(Derivatives):
         steps: int = UNSET,
         substeps: int = UNSET,
         integrator: Integrator | str = UNSET,
-        memory: Memory = UNSET,
+        memory: Memory | str = UNSET,
         snapshots: str = UNSET,
         truncate: int | None = UNSET,
         clip: float | None = UNSET,
@@ -117,7 +118,7 @@ class Simulation(Derivatives):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings, by the names of the parameters."""
+        """All settings, by the names of the parameters. `threads` is 1 unless it was given; 0 is one per core."""
         return dict(self._settings)
 
     def replace(self, **settings: Any) -> Simulation:
@@ -186,7 +187,9 @@ class Simulation(Derivatives):
         """
         if callable(u):
             steps = self.steps if steps is None else count("steps", steps)
-            return _policy.rollout(self.step, self._settings, u, (x, theta), steps, last)
+            return _policy.rollout(
+                self.step, self._calls.sizes[1], self._settings, u, (x, theta), steps, last
+            )
         steps = steps_of(u, self.steps) if steps is None else steps
         return self._calls.run(self._calls.rollout(steps, last), x, u, theta)
 
@@ -232,8 +235,21 @@ class Simulation(Derivatives):
 def load(path: str | PathLike[str], **settings: Any) -> Simulation:
     """A simulation of a scene (`.toml`) or of a robot alone (`.urdf`, or `.xml` of MuJoCo).
 
-    A robot alone is in an empty world, in which nothing touches: for ground and contact write a scene with `[[robots]]`,
-    `[ground]` and `[contact]`.
+    A robot alone is in an empty world, in which nothing touches. For ground and contact write a scene beside it, and load that::
+
+        [simulation]
+        dt = 0.002                   # [s]
+        duration = 1.0               # [s]
+
+        [ground]
+
+        [contact]
+        mu = 0.8                     # friction
+
+        [[robots]]
+        file = "robot.urdf"          # in the folder of the scene, or below
+        base = "free"                # it falls and stands by itself
+        position = [0, 0, 0.5]       # [m]
 
     Parameters
     ----------

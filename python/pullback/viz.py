@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._arrays import address, flat
 from .errors import RangeError, ShapeError
+from .health import Health
 from .layout import Layout
 from .names import Params
 from .optimise import Record, Result
@@ -146,27 +147,32 @@ def losses(result: Result | Sequence[Record], ax: Axes | None = None, *, label: 
 
 
 def gradient_norms(
-    norms: ArrayLike, dt: float = 1.0, ax: Axes | None = None, *, label: str | None = None
+    norms: ArrayLike | Health, dt: float | None = None, ax: Axes | None = None, *, label: str | None = None
 ) -> Axes:
     """The norm of the cotangent of each state over time: does the gradient explode or vanish on its way back?
 
     Parameters
     ----------
-    norms : array_like, shape (steps + 1,)
-        As in `Health.norms`, or of the rows of a cotangent, shape (steps + 1, state).
-    dt : float
-        The time of a step [s].
+    norms : Health, or array_like, shape (steps + 1,)
+        What `Problem.check` found, or norms as in `Health.norms`, or the rows of a cotangent, shape (steps + 1, state).
+    dt : float, optional
+        The time of a step [s]; of a `Health` it is known. Without it steps are counted.
     ax, label
         Where to draw, and under which name.
     """
+    if isinstance(norms, Health):
+        dt = norms.energy["times"][-1] / max(len(norms.norms) - 1, 1) if dt is None else dt
+        norms = norms.norms
     numbers = np.asarray(norms, dtype=np.float64)
     if numbers.ndim == 2:
         numbers = np.linalg.norm(numbers, axis=1)
     axes = _axes(ax)
     axes.semilogy(
-        dt * np.arange(len(numbers)), np.where(numbers > 0, numbers, np.nan), label=label or "|x_bar|"
+        (1 if dt is None else dt) * np.arange(len(numbers)),
+        np.where(numbers > 0, numbers, np.nan),
+        label=label or "|x_bar|",
     )
-    axes.set_xlabel("time [s]")
+    axes.set_xlabel("step" if dt is None else "time [s]")
     axes.set_ylabel("norm of the cotangent")
     axes.legend(fontsize="small")
     return axes

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _numpy
 from ._calls import Calls, numbers_of_steps
-from ._library import library_of, one_library, only_numpy
+from ._library import library_of, needed, one_library, only_numpy
 from ._operation import Look
 from .errors import SceneError, SettingError, UnknownNameError
 from .names import Named
@@ -25,7 +25,7 @@ __all__ = ["Contact", "Part", "Watched"]
 
 Bars: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
-_NUMPY_HAS = "is `sim.watch` of arrays of NumPy, such as `x.detach().numpy()` or `np.asarray(x)`"
+_NUMPY_HAS = "is `sim.watch` of arrays of NumPy, such as {}"
 _OF_ITSELF = "are derivatives of what is seen by themselves, as of steps"
 
 
@@ -36,6 +36,7 @@ class Watched:
     """
 
     def __init__(self, calls: Calls, at: tuple[Any, Any, Any], index: Any) -> None:
+        needed(at[0])
         self._calls, self._numbered = calls, index is not None
         # As they are now: what is asked for later is that of the moment of the look.
         self._at = tuple(_kept(name, a) for name, a in zip(("x", "u", "theta"), at, strict=True))

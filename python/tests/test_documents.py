@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+
+import pullback
 
 EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
 
@@ -75,6 +78,29 @@ def test_the_python_page(tmp_path: Path) -> None:
     (tmp_path / "scenes").symlink_to(ROOT / "scenes")
     assert run("\n".join(found), tmp_path)
     assert (tmp_path / "dog.html").exists() == any("viz" in block for block in found)
+
+
+ROBOT = """
+<robot name="robot">
+  <link name="trunk">
+    <inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><sphere radius="0.1"/></geometry></collision>
+  </link>
+</robot>
+"""
+
+
+def test_the_scene_of_the_python_page_has_contact(tmp_path: Path) -> None:
+    """It can be copied, and the docstring of `load` has the same."""
+    (scene,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+    (tmp_path / "stand.toml").write_text(scene)
+    (tmp_path / "robot.urdf").write_text(ROBOT)
+    sim = pullback.load(tmp_path / "stand.toml")
+    end = sim.rollout(sim.model.state(), last=True)
+    assert sim.watch(end).contact("robot", by="ground").normal == pytest.approx(9.81, rel=0.01)
+    told = inspect.getdoc(pullback.load) or ""
+    lines = [line.partition("#")[0].strip() for line in scene.splitlines()]
+    assert [line for line in lines if line and line not in told] == []
 
 
 def test_the_python_page_begins_with_a_gradient() -> None:

@@ -185,3 +185,40 @@ def test_slips_are_told(simulations: dict[str, pullback.Simulation]) -> None:
         pullback.ShapeError, match=rf"theta: .* or \(3, {size}\) is wanted, and \(4, {size}\) was given"
     ):
         VectorEnv(rod, 3, reward, theta=np.ones((4, size)))
+
+
+def test_functions_that_return_the_wrong_shape_are_named(simulations: dict[str, pullback.Simulation]) -> None:
+    from pullback.gym import VectorEnv
+
+    sim = simulations["rod"].replace(steps=5)
+    still = np.zeros((3, 1))
+    wanted: list[tuple[Any, type[Exception], str]] = [
+        (np.zeros((3, 1)), pullback.ShapeError, r"returns shape \(3, 1\): \(3,\) is wanted"),
+        (np.zeros(2), pullback.ShapeError, r"returns shape \(2,\)"),
+        (None, pullback.SettingError, "returns None.*`return`"),
+    ]
+
+    def returns(found: Any) -> Any:
+        return lambda x, u: found
+
+    for found, kind, message in wanted:
+        env = VectorEnv(sim, 3, returns(found))
+        x, _ = env.reset(seed=0)
+        with pytest.raises(kind, match=f"reward {message}"):
+            env.step(still)
+        with pytest.raises(kind, match=f"reward {message}"):
+            env.transition(x, still)
+        env = VectorEnv(sim, 3, reward, terminated=returns(found))
+        env.reset(seed=0)
+        with pytest.raises(kind, match=f"terminated {message}"):
+            env.step(still)
+    env = VectorEnv(sim, 3, lambda x, u: "much")
+    env.reset(seed=0)
+    with pytest.raises(pullback.DtypeError, match="reward returns 'much'"):
+        env.step(still)
+    # One for all worlds.
+    env = VectorEnv(sim, 3, lambda x, u: 1.0)
+    env.reset(seed=0)
+    assert env.step(still)[1].tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(pullback.TooLargeError, match="bytes"):
+        VectorEnv(sim, 10**15, reward)

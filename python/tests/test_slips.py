@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import pickle
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from conftest import PARTICLES, SCENES, TUMBLING
 
 import pullback
-from pullback import losses
+from pullback import losses, optimise
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +177,145 @@ def test_parts_of_a_loose_body(simulations: dict[str, pullback.Simulation]) -> N
     sim = simulations["tumbling"]
     with pytest.raises(pullback.UnknownNameError, match="`brick` is a loose body, and has no body or frame"):
         sim.watch(sim.model.state())["brick.hand"]
+
+
+def arrays_of(vector: pullback.State) -> list[Any]:
+    """In every library that is installed."""
+    found: list[Any] = [vector.values]
+    if importlib.util.find_spec("torch") is not None:
+        found.append(vector.torch())
+    if importlib.util.find_spec("jax") is not None:
+        found.append(vector.jax())
+    return found
+
+
+def test_what_memory_does_not_hold_is_said(sim: pullback.Simulation) -> None:
+    wanted = r"shape \(1000000000000001, 6\) takes [\d,]+ bytes.*fewer steps.*`last=True`"
+    for x in (sim.model.state(), *arrays_of(sim.model.state())):
+        with pytest.raises(pullback.TooLargeError, match=wanted):
+            sim.rollout(x, steps=10**15)
+    with pytest.raises(MemoryError):
+        sim.rollout_vjp(sim.model.state(), steps=10**18)
+    many = np.broadcast_to(sim.model.state().values, (10**13, 6))
+    with pytest.raises(pullback.TooLargeError, match="480,000,000,000,000 bytes"):
+        sim.step(many)
+    driven = pullback.Simulation(pullback.Model.parse(PARTICLES))
+    with pytest.raises(pullback.TooLargeError, match="bytes"):
+        driven.model.controls(10**15)
+    with pytest.raises(pullback.TooLargeError, match="bytes"):
+        driven.rollout(driven.model.state(), lambda x: np.zeros(3), steps=10**15)
+
+
+def test_results_are_shown_in_short(sim: pullback.Simulation) -> None:
+    push = [f"initial.ball.{what}" for what in ("position", "velocity")]
+    result = pullback.Problem(sim, push, [losses.Position("ball", [0, 0, 1])]).solve()
+    text = repr(result)
+    assert len(text) < 400
+    assert f"value {result.value:.6g} after {len(result.history) - 1} iterations; {result.reason}" in text
+    assert "'initial.ball.position.x'" in text
+    assert "and 2 more" in text
+    own = optimise.minimise(lambda z: (float(z @ z), 2 * z), np.ones(1000))
+    assert len(repr(own)) < 400
+    assert "and 996 more" in repr(own)
+
+
+def test_the_package_has_a_version() -> None:
+    assert pullback.__version__ == importlib.metadata.version("pullback")
+    assert "annotations" not in dir(pullback)
+
+
+def test_settings_that_make_no_sense(sim: pullback.Simulation) -> None:
+    word: Any = "0.1"
+    with pytest.raises(pullback.SettingError, match="dt is '0.1': a number is wanted"):
+        sim.replace(dt=word)
+    with pytest.raises(pullback.SettingError, match="snapshots is 0: a whole number, 1 or more, is wanted"):
+        pullback.Binomial(0)
+    with pytest.raises(pullback.SettingError, match="bytes is '2 MB'"):
+        pullback.Budget("2 MB")  # type: ignore[arg-type]
+    assert sim.replace(memory="dense").settings["memory"] == pullback.Dense()
+    assert pullback.Simulation(sim.model, memory="every-step").settings["memory"] == pullback.EveryStep()
+    for memory in ("binomial", pullback.Dense, 3):
+        with pytest.raises(pullback.SettingError, match=r"memory is .*Binomial\(snapshots\).*\"dense\""):
+            sim.replace(memory=memory)
+    assert sim.settings["threads"] == 1
+
+
+def test_types_are_those_that_were_given(sim: pullback.Simulation) -> None:
+    with pytest.raises(pullback.DtypeError, match="^x has int64: float64 or float32 is wanted"):
+        sim.step(np.zeros(6, np.int64))
+    for x in arrays_of(sim.model.state())[1:]:
+        with pytest.raises(pullback.DtypeError, match=r"^x has (torch\.)?int32: "):
+            sim.step((x * 0).int() if hasattr(x, "int") else x.astype("int32"))
+
+
+def test_states_cannot_be_left_out(sim: pullback.Simulation) -> None:
+    none: Any = None
+    for call in (
+        sim.step,
+        sim.rollout,
+        sim.step_vjp,
+        sim.rollout_vjp,
+        sim.step_jvp,
+        sim.linearise,
+        sim.watch,
+    ):
+        with pytest.raises(pullback.DtypeError, match=r"x is None: .*left out.*`sim.model.state\(\)`"):
+            call(none)
+    with pytest.raises(pullback.DtypeError, match="x is None"):
+        sim.rollout(none, lambda x: x)
+    for theta in arrays_of(sim.model.params())[1:]:  # type: ignore[arg-type]
+        with pytest.raises(pullback.DtypeError, match="x is None"):
+            sim.step(none, None, theta)
+
+
+def test_controls_are_no_dictionaries() -> None:
+    driven = pullback.Simulation(pullback.Model.parse(PARTICLES))
+    for x in (driven.model.state(), *arrays_of(driven.model.state())):
+        for call in (driven.step, driven.rollout):
+            with pytest.raises(pullback.DtypeError, match=r"u is \{'thruster.*`sim.model.control\(\)`"):
+                call(x, {"thruster.force.z": 1.0})
+
+
+def test_policies_return_controls() -> None:
+    driven = pullback.Simulation(pullback.Model.parse(PARTICLES))
+    x = driven.model.state().values
+    for shape in ((2,), (4, 3), ()):
+        with pytest.raises(pullback.ShapeError, match=r"the policy returns shape .*: \(3,\) is wanted"):
+            driven.rollout(x, lambda x, shape=shape: np.zeros(shape))
+    many = np.stack([x, x])
+    with pytest.raises(pullback.ShapeError, match=r"the policy returns shape \(3, 3\): \(2, 3\) is wanted"):
+        driven.rollout(many, lambda x: np.zeros((3, 3)))
+    assert driven.rollout(many, lambda x: np.zeros(3)).shape == (2, 21, 12)
+
+
+def test_energy_says_how_arrays_become_those_of_numpy(sim: pullback.Simulation) -> None:
+    for x in arrays_of(sim.model.state())[1:]:
+        how = r"`x.detach\(\).numpy\(\)`" if hasattr(x, "detach") else r"`np.asarray\(x\)`"
+        for ask in (lambda x: sim.watch(x).energy, sim.model.energy):
+            with pytest.raises(pullback.DtypeError, match=how):
+                ask(x)
+
+
+def test_names_without_their_beginning(simulations: dict[str, pullback.Simulation]) -> None:
+    arm, sliding, tumbling = (simulations[name].model for name in ("arm", "sliding", "tumbling"))
+    both = "like it there are `arm.elbow.position`, `arm.elbow.velocity`"
+    with pytest.raises(pullback.UnknownNameError, match=both):
+        arm.state()["elbow"]
+    with pytest.raises(pullback.UnknownNameError, match=both):
+        arm.state_layout.select("elbow")
+    with pytest.raises(
+        pullback.UnknownNameError, match=r"nothing is called `mu`; like it there is `contact.mu`"
+    ):
+        sliding.params()["mu"]
+    with pytest.raises(
+        pullback.UnknownNameError, match=r"one of the params, as in `sim.model.params\(\)\['brick.mass'\]`"
+    ):
+        tumbling.state()["brick.mass"] = 2.0
+    with pytest.raises(pullback.UnknownNameError, match="it is part of the state"):
+        tumbling.params()["brick.velocity.x"]
+    with pytest.raises(pullback.UnknownNameError, match="there is `brick.velocity`"):
+        tumbling.state()["initial.brick.velocity"]
+    assert "elbow" not in arm.state()
+    many = simulations["quadruped"].model.params()
+    with pytest.raises(pullback.UnknownNameError, match=r"like it there are (`[\w.]+`(, | )){4}and \d+ more"):
+        many["mass"]

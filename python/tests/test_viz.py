@@ -32,6 +32,13 @@ def test_plots_show_what_they_say(tmp_path: Path) -> None:
     assert np.asarray(shown.lines[1].get_ydata())[-1] == result.value
     norms = viz.gradient_norms(problem.check().norms, problem.simulation.dt)
     assert len(np.asarray(norms.lines[0].get_ydata())) == 241
+    assert norms.get_xlabel() == "time [s]"
+    counted = viz.gradient_norms(problem.check().norms)
+    assert counted.get_xlabel() == "step"
+    assert np.asarray(counted.lines[0].get_xdata())[-1] == 240
+    known = viz.gradient_norms(problem.check())
+    assert known.get_xlabel() == "time [s]"
+    assert np.asarray(known.lines[0].get_xdata())[-1] == pytest.approx(1.2)
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.savefig(tmp_path / "states.png")

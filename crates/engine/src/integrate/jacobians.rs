@@ -9,6 +9,10 @@ use super::cholesky::Cholesky;
 use super::factors::{Factors, Lu};
 use super::sparsity::Sparsity;
 use crate::step::{Io, Step, Unknown, held, ranges};
+use crate::stepper::Parts;
+
+/// So many roundings of its terms are nothing.
+const ROUNDINGS: f64 = 4.0;
 
 /// J = ∂residual/∂z of every world, with its factors.
 ///
@@ -224,6 +228,22 @@ impl Jacobians {
             Factors::Cholesky(cholesky) => return cholesky.solve(&self.sparsity, world, b, true),
         }
         true
+    }
+
+    /// Is what is left of the equation of particles the rounding of their forces? Row i of r is a sum of ∂r_i/∂z_j (x_j/h + z_j), as
+    /// far as it is linear, and each term is as good as its numbers are: |r_i| ≤ c ε Σ_j |J_ij| (|x_j|/h + |z_j|). At rest that is all
+    /// there is, however stiff or slow things are.
+    pub fn is_rounding<S: Parts>(&self, world: usize, [x, z, residual]: [&[S]; 3], h: f64) -> bool {
+        if !matches!(self.factors, Factors::Cholesky(_)) {
+            return false;
+        }
+        let s = &self.sparsity;
+        let entries = &self.entries[world * s.rows.len()..(world + 1) * s.rows.len()];
+        let size = |j: usize| x[j].value().abs() / h + z[j].value().abs();
+        (0..s.size).all(|i| {
+            let terms = (s.starts[i]..s.starts[i + 1]).map(|k| entries[k].abs() * size(s.rows[k]));
+            residual[i].value().abs() <= ROUNDINGS * S::EPSILON * terms.sum::<f64>()
+        })
     }
 
     /// How fast what forces do less of falls along a step, m r·d, where the residual is the gradient of something but for masses.

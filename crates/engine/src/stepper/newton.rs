@@ -216,7 +216,8 @@ impl<S: Parts> Stepper<S> {
                         .split_at(self.positions);
                     let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
                     let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-                    if step <= ROUNDINGS * S::EPSILON * scale {
+                    let at = [x, &n.z[range.clone()], &n.residual[range.clone()]];
+                    if step <= ROUNDINGS * S::EPSILON * scale || jacobians.is_rounding(world, at, self.h) {
                         n.worlds[world].done = true;
                         continue;
                     }

@@ -193,7 +193,9 @@ pub fn worlds() -> Vec<World> {
             },
         ),
     ]);
-    worlds.extend(solids::all().into_iter().map(|(name, scene, reversible)| world(name, reversible, scene)));
+    let elastic =
+        |(name, scene)| World { brief: !solids::THOROUGH.contains(&name), ..world(name, false, scene) };
+    worlds.extend(solids::all().into_iter().map(elastic));
     let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
     worlds.extend(contacts::soft().into_iter().map(soft));
     let grains = |(name, scene)| World { brief: !grains::THOROUGH.contains(&name), ..soft((name, scene)) };

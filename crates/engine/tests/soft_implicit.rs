@@ -6,8 +6,8 @@
 use faer::{Mat, Side};
 use pullback_engine::rollout::{Bars, Gradient, Loss, Moment};
 use pullback_engine::{Integrator, Model, Options, Params, Rollout, Scheme, Start, State, Step};
-use pullback_scene::soft::SolidMesh;
-use pullback_scene::{AppliedForce, Elastic, Scene, Solid, World};
+use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
+use pullback_scene::{AppliedForce, Elastic, Scene, Sheet, Solid, World};
 
 /// The weighed sum of numbers of the last state.
 struct Weighed(Vec<(usize, f64)>);
@@ -298,6 +298,45 @@ fn frequencies_of_a_cantilever() {
         }
     }
     check("lengthways", found.map(|(_, lengthways)| lengthways), 7.90569415, 0.005, 1.0);
+}
+
+/// The sag of a cloth of length 1.2 that hangs over a span of 1, without bending.
+fn sag(cells: usize) -> f64 {
+    let mesh = SheetMesh::sheet([1.2, 0.1], [cells, 1], Diagonals::Alternating).expect("a strip");
+    // Its weight of 0.12 kg stretches it by some 1e-5.
+    let elastic = Elastic::of_young_in_plane(1e9, 0.0).expect("matter");
+    let mut strip = Sheet::new("strip", &mesh, 1e-3, elastic, 1000.0);
+    strip.hinges.clear();
+    let columns = cells as u32 + 1;
+    let mut points = strip.points().fix_points(&[0, columns - 1, columns, 2 * columns - 1]);
+    // It starts as a V: both halves are straight.
+    for x in &mut points.positions {
+        x[2] = (x[0].abs() - 0.6) * (0.11f64.sqrt() / 0.6);
+        x[0] *= 1.0 / 1.2;
+    }
+    let mut scene = Scene::default();
+    scene.add_sheet(strip, points);
+    let model = Model::new(&scene).expect("a scene that makes sense");
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 0.02)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(1000)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    let mut last = Vec::new();
+    rollout.watch(&Start::new(&state, &[], &params), |m| last = m.state.to_vec()).expect("it hangs");
+    let speed = last[last.len() / 2..].iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let middle = cells / 2;
+    println!("{cells} cells: still moving by {speed:.1e} m/s");
+    -0.5 * (last[3 * middle + 2] + last[3 * (middle + cells + 1) + 2])
+}
+
+/// a (cosh(1/(2a)) - 1) with the a of this length: a chain of links has a little more, in proportion to the square of their length.
+#[test]
+fn the_catenary() {
+    let wanted = 0.292343797601;
+    let found = [6, 12, 24].map(sag);
+    let (order, limit) = richardson(found, 2.0);
+    println!("catenary: {found:.6?}, order {order:.2}, limit {limit:.6} {:+.1e}", limit - wanted);
+    assert!((1.9..2.2).contains(&order) && found[2] - wanted > 1e-4, "{found:?}");
+    assert!((limit - wanted).abs() < 5e-5, "{limit}, and not {wanted}");
 }
 
 /// A stiff beam that is let go, held at one end.

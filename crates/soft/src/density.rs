@@ -54,15 +54,15 @@ const STRETCH_ROUNDS: usize = 10;
 fn stretches<R: Real>(f: Mat3<R>) -> R {
     let c = transpose(f) * f;
     let i = trace(c);
-    let i2 = contract(c, c);
+    let rest = 2.0 * contract(c, c) - i * i;
     let j = determinant(f);
-    let mut sum = sqrt(3.0 * i);
+    let mut s = sqrt(3.0 * i);
     for _ in 0..STRETCH_ROUNDS {
-        let value = ((sum * sum - 2.0 * i) * sum - 8.0 * j) * sum + 2.0 * i2 - i * i;
-        let slope = 4.0 * ((sum * sum - i) * sum - 2.0 * j);
-        sum = sum - (if slope > 1e-12 * sum * i { value / slope } else { 0.0 });
+        let value = ((s * s - 2.0 * i) * s - 8.0 * j) * s + rest;
+        let slope = 4.0 * ((s * s - i) * s - 2.0 * j);
+        s = s - value / max(slope, 1e-12 * s * i + 1e-30);
     }
-    sum
+    s
 }
 
 /// F_bar = s_bar R
@@ -73,14 +73,14 @@ fn stretches_pullback<R: Real>(f: Mat3<R>, s_bar: R) -> Mat3<R> {
 
 /// The turn R of F = R S, of the sum s of stretches: the derivative of the root by F,
 /// R = ((s² + I) F + 2 s cof F - 2 F Fᵀ F) / (s³ - I s - 2 J). What is below is 2 (a + b) (b + c) (c + a) of the stretches: where two
-/// cancel, a turn is not one, and 0 is returned.
+/// cancel, there are many turns, and what is returned is finite.
 #[kernel]
 fn turn<R: Real>(f: Mat3<R>, s: R) -> Mat3<R> {
     let c = transpose(f) * f;
     let i = trace(c);
     let cof = cofactors(f);
     let below = (s * s - i) * s - 2.0 * dot(f.x, cof.x);
-    let scale = if below > 1e-12 * s * i { 1.0 / below } else { 0.0 };
+    let scale = 1.0 / max(below, 1e-12 * s * i + 1e-30);
     f * ((s * s + i) * scale) + cof * (2.0 * s * scale) + (f * c) * (-2.0 * scale)
 }
 

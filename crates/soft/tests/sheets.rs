@@ -37,12 +37,11 @@ fn small_strains_are_those_of_plane_stress() {
     assert!(length(lifted[0]) + length(lifted[1]) < 1e-9, "{lifted:?}");
 }
 
+/// Points, triangles, and hinges at all inner edges.
+type Mesh = (Vec<Vec3>, Vec<[usize; 3]>, Vec<[usize; 4]>);
+
 /// A strip of `columns` × `rows` cells of `dx` × `dy` m, with a diagonal each: triangles, and hinges at all inner edges.
-fn strip(
-    [columns, rows]: [usize; 2],
-    [dx, dy]: [f64; 2],
-    lean: f64,
-) -> (Vec<Vec3>, Vec<[usize; 3]>, Vec<[usize; 4]>) {
+fn strip([columns, rows]: [usize; 2], [dx, dy]: [f64; 2], lean: f64) -> Mesh {
     let at = |i: usize, j: usize| i + j * (columns + 1);
     let points = (0..(columns + 1) * (rows + 1)).map(|k| {
         let (i, j) = ((k % (columns + 1)) as f64, (k / (columns + 1)) as f64);
@@ -159,18 +158,19 @@ fn a_sheet_that_is_bent_to_a_cylinder_has_the_energy_of_a_plate() {
     }
 }
 
-fn crumpled() -> (Vec<Vec3>, Vec<[usize; 3]>, Vec<[usize; 4]>, Vec<Vec3>) {
+/// A strip that is uneven at rest, and where it is moved to.
+fn crumpled() -> (Mesh, Vec<Vec3>) {
     let (points, triangles, edges) = strip([3, 2], [0.4, 0.5], 0.2);
     let points: Vec<Vec3> = points.iter().enumerate().map(|(k, &x)| x + noises(k) * 0.05).collect();
     let moved = points.iter().enumerate().map(|(k, &x)| x + noises(k + 70) * 0.08).collect();
-    (points, triangles, edges, moved)
+    ((points, triangles, edges), moved)
 }
 
 /// Forces are minus the gradients of energies, inner forces sum to nothing and so do their torques, a rigid motion is not damped, and a
 /// turned sheet has turned forces.
 #[test]
 fn forces_are_inner_and_those_of_the_energy() {
-    let (points, triangles, edges, moved) = crumpled();
+    let ((points, triangles, edges), moved) = crumpled();
     let mut s = sheet(&points, &triangles, &edges, 0.7);
     let q = turn(vec3(0.4, -0.3, 1.0), 1.9);
     let turned: Vec<Vec3> = moved.iter().map(|&x| q * x).collect();

@@ -189,13 +189,13 @@ fn back_from_values(step: &Step, steps: usize, run: RunOptions, exact: f64) -> O
     Ok(least)
 }
 
-/// A gradient of 10,000 steps within a budget.
+/// A gradient of 10,000 steps within a budget: of the rollout, besides the model that it shares with others.
 fn long(case: &Case) -> Outcome {
-    let before = peak::live();
     let step = case.body.step(true)?;
     let (model, loss) = (step.model(), Squares::of(&step));
     let (state, params, controls) = (model.state(), model.params(), model.controls(LONG_STEPS));
     let start = Start::new(&state, &controls, &params);
+    let before = peak::live();
     peak::restart();
     let memory = Memory::Budget { bytes: BUDGET };
     let mut rollout = Rollout::<f32>::new(&step, Options { memory, ..Options::new(LONG_STEPS) })?;

@@ -38,6 +38,8 @@ struct Inner {
     constraints: Vec<Arc<dyn Constraint>>,
     contact: Option<Arc<Contacts>>,
     controllers: Vec<Arc<Controller>>,
+    /// 1 for points of soft things that are held along all axes, and may be without mass; empty where nothing is soft.
+    held: Vec<f64>,
     /// The controls that the scene gives: one row for all steps, or one for each.
     controls: Vec<Vec<f64>>,
 }
@@ -104,6 +106,9 @@ impl Model {
         let mut params = vec![mass, radius];
         params.retain(|block| !block.is_empty());
         let fixed: Vec<[bool; 3]> = scene.particles.iter().flat_map(|g| g.fixed.clone()).collect();
+        let soft = !(scene.solids.is_empty() && scene.sheets.is_empty());
+        let hold = |fixed: &[bool; 3]| if *fixed == [true; 3] { 1.0 } else { 0.0 };
+        let held = if soft { fixed.iter().map(hold).collect() } else { Vec::new() };
         let mut constraints: Vec<Arc<dyn Constraint>> = Vec::new();
         if fixed.iter().flatten().any(|fixed| *fixed) {
             constraints.push(Arc::new(Pins { fixed }));
@@ -121,6 +126,7 @@ impl Model {
             constraints,
             contact: None,
             controllers: Vec::new(),
+            held,
             controls: controls(scene),
         };
         for force in forces(scene, materials) {
@@ -271,6 +277,11 @@ impl Model {
 
     pub(crate) fn forces(&self) -> &[Arc<dyn Force>] {
         &self.inner.forces
+    }
+
+    /// 1 for points that are held, where they may be without mass.
+    pub(crate) fn held(&self) -> &[f64] {
+        &self.inner.held
     }
 
     /// Networks that add to controls.

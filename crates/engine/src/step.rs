@@ -444,11 +444,16 @@ fn plus<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
     a + b
 }
 
-/// Acceleration [m/s²]:  a = f / m. Without a mass it is one of a point that is held, and is taken away again.
+/// Acceleration [m/s²]:  a = f / m
 #[kernel]
 fn accelerate<R: Real>(f: Vec3<R>, m: R) -> Vec3<R> {
-    let mass = if m > 0.0 { m } else { 1.0 };
-    f / mass
+    f / m
+}
+
+/// The same where points that are held may be without mass: a kilogram is added to these, whose accelerations are taken away again.
+#[kernel]
+fn accelerate_or_hold<R: Real>(f: Vec3<R>, m: R, held: R) -> Vec3<R> {
+    f / (m + held)
 }
 
 /// The right-hand side of the equation of motion, to be evaluated where an integrator wants it.
@@ -550,7 +555,13 @@ impl<'a> Dynamics<'a> {
             total = site.program.map::<plus>(&name, (total.own(), contact.own()));
         }
         let name = site.name("acceleration");
-        let mut acceleration = site.program.map::<accelerate>(&name, (total.own(), mass.own()));
+        let mut acceleration = match model.held() {
+            [] => site.program.map::<accelerate>(&name, (total.own(), mass.own())),
+            held => {
+                let held = site.program.constant::<f64>(&site.name("held"), held);
+                site.program.map::<accelerate_or_hold>(&name, (total.own(), mass.own(), held.own()))
+            }
+        };
         for constraint in model.constraints() {
             acceleration = constraint.constrain(&mut site, acceleration)?;
         }

@@ -9,7 +9,8 @@ use pullback_engine::rollout::{Bars, Moment, NoLoss};
 use pullback_engine::{Error, Integrator, Loss, Memory, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::JointKind;
-use pullback_scene::{Actuator, Particles, Scene, Springs};
+use pullback_scene::soft::{Diagonals, SheetMesh};
+use pullback_scene::{Actuator, Elastic, Particles, Scene, Sheet, Springs};
 
 const STEPS: usize = 5;
 
@@ -408,4 +409,28 @@ fn robots_without_joints() {
         let gradient = rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).expect("a gradient");
         assert!(gradient.params(0).expect("one world").number("gravity.z").expect("gravity") != 0.0);
     }
+}
+
+/// A point of a soft thing that is held needs no mass; one that moves does, and the step says so.
+#[test]
+fn held_points_without_mass() {
+    let mesh = SheetMesh::sheet([1.0, 1.0], [1, 1], Diagonals::One).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(1e4, 0.3).expect("cloth");
+    let sheet = Sheet::new("cloth", &mesh, 0.01, elastic, 0.0);
+    let mut points = sheet.points().fix_points(&[0, 1]);
+    points.masses = vec![0.0, 0.0, 0.1, 0.1];
+    let mut scene = Scene::default();
+    scene.add_sheet(sheet, points);
+    let model = Model::new(&scene).expect("a cloth");
+    let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 1e-3)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(20)).expect("a rollout");
+    let (state, mut params) = (model.state(), model.params());
+    let gradient = rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).expect("a gradient");
+    let by = gradient.params(0).expect("one world");
+    assert!(
+        by.number("cloth.mu").expect("stiffness") != 0.0
+            && by.number("cloth[0].mass").expect("mass").is_finite()
+    );
+    params.values_mut().iter_mut().take(4).for_each(|mass| *mass = 0.0);
+    assert!(rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).is_err());
 }

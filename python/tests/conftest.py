@@ -162,6 +162,44 @@ mass = 0.1
 """
 
 
+#: A soft block with a controller, and a sheet in the wind that is held at a corner.
+ELASTIC = """
+name = "elastic"
+[simulation]
+dt = 0.002
+steps = 20
+[world]
+wind = [1, -2, 0.5]
+[[solids]]
+name = "block"
+mesh = { block = [0.2, 0.2, 0.2], cells = [1, 1, 1] }
+position = [0, 0, 1]
+velocity = [0.5, 0, -1]
+young = 2e4
+poisson = 0.3
+density = 800
+viscosity = 15
+actuation = { control = 0.1 }
+[[sheets]]
+name = "flag"
+mesh = { sheet = [0.4, 0.2], cells = [2, 1] }
+position = [1, 0, 1]
+thickness = 0.01
+young = 1e4
+poisson = 0.3
+density = 300
+drag = 0.5
+lift = 0.2
+fixed = [0]
+[[controllers]]
+name = "heart"
+drives = "block.actuation"
+frequency = 20
+weights = [0.4, -0.2]
+scale = 0.2
+"""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says what was left out because torch is not installed, and how it is run."""
     if importlib.util.find_spec("torch") is not None:
@@ -190,6 +228,7 @@ def worlds() -> dict[str, pullback.Simulation]:
         "tumbling": pullback.Simulation(parse(TUMBLING)),
         "sliding": pullback.Simulation(parse(SLIDING)),
         "soft": pullback.Simulation(parse(SOFT)),
+        "elastic": pullback.Simulation(parse(ELASTIC)),
         "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
     }
 
@@ -211,6 +250,7 @@ def simulations() -> dict[str, pullback.Simulation]:
         "tumbling",
         "sliding",
         "soft",
+        "elastic",
         "quadruped",
     ]
 )

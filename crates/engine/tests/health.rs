@@ -10,7 +10,7 @@ use pullback_engine::{Error, Integrator, Loss, Memory, Model, Options, Rollout, 
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::JointKind;
 use pullback_scene::soft::{Diagonals, SheetMesh};
-use pullback_scene::{Actuator, Elastic, Particles, Scene, Sheet, Springs};
+use pullback_scene::{Actuator, Elastic, Particles, Scene, Sheet, SoftContact, Springs};
 
 const STEPS: usize = 5;
 
@@ -433,4 +433,40 @@ fn held_points_without_mass() {
     );
     params.values_mut().iter_mut().take(4).for_each(|mass| *mass = 0.0);
     assert!(rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).is_err());
+}
+
+/// Two sheets above each other: they push once they are nearer than the thickness, with gradients by it; and a thickness that is more than
+/// what lies between parts of a mesh is refused.
+#[test]
+fn soft_surfaces_that_touch() {
+    let mesh = SheetMesh::sheet([1.0, 1.0], [2, 2], Diagonals::One).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(1e4, 0.3).expect("cloth");
+    let mut scene = Scene::default();
+    for (name, height) in [("low", 0.0), ("high", 0.03)] {
+        let sheet = Sheet::new(name, &mesh.moved([0.03, 0.02, height]), 0.01, elastic, 300.0);
+        let points = sheet.points();
+        let points = if name == "low" { points.fix() } else { points };
+        scene.add_sheet(sheet, points);
+    }
+    let contact = |thickness| SoftContact { thickness, ke: 500.0, kd: 0.1, kf: 0.5, mu: 0.3, most: None };
+    let end = |scene: &Scene| {
+        let model = Model::new(scene).expect("two sheets");
+        let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 1e-3)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(100)).expect("a rollout");
+        let (state, params) = (model.state(), model.params());
+        let gradient = rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).expect("a gradient");
+        let by = gradient.params(0).expect("one world");
+        let by = by.number("soft_contact.ke").ok();
+        let mut least = f64::INFINITY;
+        let low = |m: &Moment<'_>| (9..18).for_each(|i| least = least.min(m.state[3 * i + 2]));
+        rollout.watch(&Start::new(&state, &[], &params), low).expect("it falls");
+        (least, by)
+    };
+    assert!(end(&scene).0 < -0.01, "without contact one falls through the other");
+    scene.soft_contact = Some(contact(0.02));
+    let (least, by) = end(&scene);
+    assert!(least > 0.0 && by.is_some_and(|by| by != 0.0), "{least}, {by:?}");
+    scene.soft_contact = Some(contact(0.9));
+    let said = Model::new(&scene).expect_err("too thick").to_string();
+    assert!(said.contains("soft_contact.thickness") && said.contains("give a `thickness` below"), "{said}");
 }

@@ -77,22 +77,22 @@ where
         };
         if phase < sweeps {
             let share = self.share(pass, phase, sweeps, context, part);
-            let dispatch = |share: Share, width: Width| {
-                let driver = SweepDriver { sweep: self, context, pass, share };
-                if K::LANES {
-                    S::dispatch(driver, context.machine.isa, width);
-                } else {
-                    S::dispatch_one(driver, context.machine.isa);
-                }
+            // A loop for each way to run it: a test inside would hold up every element. Each is a function of its own, because
+            // the time to compile one grows faster than its length.
+            let dispatch = match (pass, context.worlds > 0) {
+                (Pass::Forward, false) => Self::dispatch::<S, false, false>,
+                (Pass::Forward, true) => Self::dispatch::<S, false, true>,
+                (Pass::Pullback, false) => Self::dispatch::<S, true, false>,
+                (Pass::Pullback, true) => Self::dispatch::<S, true, true>,
             };
             if matches!(self.count, Count::List { .. }) && context.worlds == 0 {
                 // What follows the end of a list is no padding: whole lanes first, the others one by one.
                 let Range { start, end } = share.range;
                 let whole = start + (end - start) / 16 * 16;
-                dispatch(Share { range: start..whole, ..share }, self.width(context));
-                dispatch(Share { range: whole..end, ..share }, Width::One);
+                dispatch(self, context, Share { range: start..whole, ..share }, self.width(context));
+                dispatch(self, context, Share { range: whole..end, ..share }, Width::One);
             } else {
-                dispatch(share, self.width(context));
+                dispatch(self, context, share, self.width(context));
             }
             if part.index + 1 == part.of {
                 self.clear_tails(context, field);
@@ -122,6 +122,21 @@ where
     I: Inputs<Values = K::Arguments>,
     O: Outputs<Values = K::Output>,
 {
+    /// Sweeps a share, forwards or back.
+    fn dispatch<S: Scalar, const BACK: bool, const BATCH: bool>(
+        &self,
+        context: &Context<'_, S>,
+        share: Share,
+        width: Width,
+    ) {
+        let driver = SweepDriver::<S, K, I, O, BACK, BATCH> { sweep: self, context, share };
+        if K::LANES {
+            S::dispatch(driver, context.machine.isa, width);
+        } else {
+            S::dispatch_one(driver, context.machine.isa);
+        }
+    }
+
     /// What lies past the end of a list is zero: it was not when the list was longer.
     fn clear_tails<S: Scalar>(&self, context: &Context<'_, S>, field: Field) {
         for &(layout, numbers) in &context.plan.tails {
@@ -182,39 +197,35 @@ where
     /// # Safety
     /// The connections are those of the ports, and the place is in the thread's share.
     #[inline(always)]
-    unsafe fn element<L: Lane, const BATCH: bool>(
+    unsafe fn element<L: Lane, const BACK: bool, const BATCH: bool>(
         &self,
         context: &Context<'_, L::Element>,
         (inputs, outputs): (&[Connection], &[Connection]),
-        pass: Pass,
         place: Place,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
             let arguments = self.inputs.gather::<L, BATCH>(context, inputs, Field::Values, place);
-            match pass {
-                Pass::Forward => {
-                    let out = K::forward::<L>(arguments);
-                    self.outputs.scatter::<L, BATCH>(context, outputs, Field::Values, place, out);
-                }
-                Pass::Pullback => {
-                    let out_bar = self.outputs.gather::<L, BATCH>(context, outputs, Field::Bars, place);
-                    let bars = K::pullback::<L>(arguments, out_bar);
-                    self.inputs.scatter::<L, BATCH>(context, inputs, Field::Bars, place, bars);
-                }
+            if BACK {
+                let out_bar = self.outputs.gather::<L, BATCH>(context, outputs, Field::Bars, place);
+                let bars = K::pullback::<L>(arguments, out_bar);
+                self.inputs.scatter::<L, BATCH>(context, inputs, Field::Bars, place, bars);
+            } else {
+                let out = K::forward::<L>(arguments);
+                self.outputs.scatter::<L, BATCH>(context, outputs, Field::Values, place, out);
             }
         }
     }
 }
 
-struct SweepDriver<'a, S, K, I, O> {
+/// The loop over a share: of one world, or of a batch.
+struct SweepDriver<'a, S, K, I, O, const BACK: bool, const BATCH: bool> {
     sweep: &'a Sweep<K, I, O>,
     context: &'a Context<'a, S>,
-    pass: Pass,
     share: Share,
 }
 
-impl<S, K, I, O> Driver<S> for SweepDriver<'_, S, K, I, O>
+impl<S, K, I, O, const BACK: bool, const BATCH: bool> Driver<S> for SweepDriver<'_, S, K, I, O, BACK, BATCH>
 where
     S: Dispatch,
     K: Kernel,
@@ -226,25 +237,6 @@ where
 
     #[inline(always)]
     fn run<L: Lane<Element = S>>(self) {
-        // A copy of the loop for each way to run it: a test inside would hold up every element.
-        match (self.pass, self.context.worlds > 0) {
-            (Pass::Forward, false) => self.sweep_all::<L, false>(Pass::Forward),
-            (Pass::Pullback, false) => self.sweep_all::<L, false>(Pass::Pullback),
-            (Pass::Forward, true) => self.sweep_all::<L, true>(Pass::Forward),
-            (Pass::Pullback, true) => self.sweep_all::<L, true>(Pass::Pullback),
-        }
-    }
-}
-
-impl<S, K, I, O> SweepDriver<'_, S, K, I, O>
-where
-    S: Dispatch,
-    K: Kernel,
-    I: Inputs<Values = K::Arguments>,
-    O: Outputs<Values = K::Output>,
-{
-    #[inline(always)]
-    fn sweep_all<L: Lane<Element = S>, const BATCH: bool>(&self, pass: Pass) {
         let (sweep, context) = (self.sweep, self.context);
         let Share { range, forest, reverse } = &self.share;
         let order = forest.map(|forest| context.forests[forest].order.as_slice());
@@ -268,11 +260,11 @@ where
                     for element in k..k + lanes {
                         let place = Place { element, world, lanes: 1 };
                         // SAFETY: the element is in the share.
-                        unsafe { sweep.element::<S, BATCH>(context, connections, pass, place) };
+                        unsafe { sweep.element::<S, BACK, BATCH>(context, connections, place) };
                     }
                 } else {
                     // SAFETY: the elements are in the share, or in the padding after the last one.
-                    unsafe { sweep.element::<L, BATCH>(context, connections, pass, place) };
+                    unsafe { sweep.element::<L, BACK, BATCH>(context, connections, place) };
                 }
                 world += world_step;
             }

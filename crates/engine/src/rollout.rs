@@ -287,10 +287,7 @@ impl<S: Parts> Rollout<S> {
             let parts = self.stepper.parts();
             let mut load = |part: usize, workspace: &mut Workspace<S>| {
                 store.get(step * parts + part, row);
-                workspace.load_values(row)?;
-                // Values may have been rounded; constants are not.
-                workspace.fill_constants();
-                Ok(())
+                Ok(workspace.load_values(row)?)
             };
             self.stepper.pull_kept(step, &mut load, &mut self.bars, &mut self.control_bars)?;
             self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());

@@ -252,7 +252,10 @@ macro_rules! tuples {
                 $(if $name::ACTIVE {
                     // SAFETY: the caller's promise is the same.
                     unsafe {
-                        self.$i.scatter::<L, BATCH>(context, connections.get_unchecked($i), field, place, values.$i);
+                        let connection = connections.get_unchecked($i);
+                        if !connection.mute {
+                            self.$i.scatter::<L, BATCH>(context, connection, field, place, values.$i);
+                        }
                     }
                 })*
             }
@@ -266,7 +269,7 @@ macro_rules! tuples {
             }
             fn c_scatter(&self, text: &mut CText<'_>, connections: &[Connection], field: &str, parts: &str) -> String {
                 let mut code = String::new();
-                $(if $name::ACTIVE {
+                $(if $name::ACTIVE && !connections[$i].mute {
                     code += &self.$i.c_scatter(text, &connections[$i], field, &format!("{parts}._{}", $i));
                 })*
                 code

@@ -93,12 +93,21 @@ pub enum Role {
     Input,
     /// The caller. Its cotangent adds up over pullbacks until it is cleared.
     Parameter,
+    /// The caller. Nobody asks for its cotangent, and nothing is computed for it.
+    Given,
     /// The builder, once.
     Constant,
     /// An operation.
     Computed,
     /// An operation, for itself: nobody else can read it.
     Memory,
+}
+
+impl Role {
+    /// Does the caller set it?
+    pub(crate) fn is_set(self) -> bool {
+        matches!(self, Role::Input | Role::Parameter | Role::Given)
+    }
 }
 
 /// What a program knows of a buffer.

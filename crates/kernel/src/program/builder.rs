@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, BufferInfo, Constant, Indices, Memory, Role};
 use super::by_hand::{ByHand, Operation};
 use super::error::BuildError;
-use super::operation::{Count, Erased};
+use super::operation::{Count, Erased, StageInfo};
 use super::plan::TableRef;
 use super::table::{Forest, Table};
 use super::{Inner, Program, StageRole, checks, flow};
@@ -88,6 +88,17 @@ impl Builder {
     /// A buffer of `len` values that the caller sets; its cotangent adds up over pullbacks.
     pub fn parameter<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
         self.declare(name, len, Role::Parameter, None)
+    }
+
+    /// A buffer of `len` values that the caller sets, and for whose cotangent nothing is computed.
+    pub fn given<T: Value>(&mut self, name: &str, len: usize) -> Buffer<T> {
+        self.declare(name, len, Role::Given, None)
+    }
+
+    /// Does a buffer depend on an input or a parameter, by what has been added so far?
+    pub fn varies<T: Value>(&self, buffer: Buffer<T>) -> bool {
+        let infos: Vec<StageInfo> = self.stages.iter().map(|stage| stage.info()).collect();
+        flow::varying(&self.buffers, &infos, &self.roles)[buffer.id]
     }
 
     /// A buffer of values that never change, and that pullbacks do not go through.
@@ -505,7 +516,9 @@ impl Builder {
             }
         }
         checks::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
-        let live = flow::live(&self.buffers, &self.outputs, &self.stages, &self.roles);
+        let infos: Vec<StageInfo> = self.stages.iter().map(|stage| stage.info()).collect();
+        let varies = flow::varying(&self.buffers, &infos, &self.roles);
+        let live = flow::live(&varies, &self.outputs, &infos, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {
                 buffers: self.buffers,
@@ -513,6 +526,7 @@ impl Builder {
                 carried: self.carried,
                 stages: self.stages,
                 roles: self.roles,
+                varies,
                 live,
                 tables: self.tables,
                 lists: self.lists,

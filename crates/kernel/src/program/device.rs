@@ -277,7 +277,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         values: &[With<T, S>],
     ) -> Result<(), DeviceError> {
         let info = &self.program.inner.buffers[buffer.id];
-        if !matches!(info.role, Role::Input | Role::Parameter) {
+        if !info.role.is_set() {
             return Err(AccessError::Computed { buffer: info.name.clone() }.into());
         }
         self.set::<T>(&self.values, buffer.id, world, values)

@@ -1,7 +1,7 @@
 //! What flows where: which buffers vary, which operations the pullback runs, and who makes which cotangent.
 
 use super::buffer::{BufferInfo, Role};
-use super::operation::{Erased, StageInfo};
+use super::operation::StageInfo;
 use super::{Inner, StageRole};
 use crate::patterns::port::{PortInfo, Reach};
 
@@ -18,17 +18,10 @@ pub fn varying(buffers: &[BufferInfo], infos: &[StageInfo], roles: &[StageRole])
 }
 
 /// Which operations the pullback runs: those on a way from an input or parameter to an output.
-pub fn live(
-    buffers: &[BufferInfo],
-    outputs: &[usize],
-    stages: &[Box<dyn Erased>],
-    roles: &[StageRole],
-) -> Vec<bool> {
-    let infos: Vec<StageInfo> = stages.iter().map(|s| s.info()).collect();
+pub fn live(varies: &[bool], outputs: &[usize], infos: &[StageInfo], roles: &[StageRole]) -> Vec<bool> {
     let backwards = |k: usize| roles[k] != StageRole::InPullback;
-    let varies = varying(buffers, &infos, roles);
-    let mut wanted: Vec<bool> = (0..buffers.len()).map(|b| outputs.contains(&b)).collect();
-    let mut live = vec![false; stages.len()];
+    let mut wanted: Vec<bool> = (0..varies.len()).map(|b| outputs.contains(&b)).collect();
+    let mut live = vec![false; infos.len()];
     for (k, info) in infos.iter().enumerate().rev() {
         if !backwards(k) {
             // A fragment's own pullback is one whole, and runs if the fragment's would.
@@ -57,6 +50,23 @@ pub fn sources(port: &PortInfo) -> Vec<usize> {
         Reach::Parent { root, .. } => vec![root, port.buffer],
         _ => vec![port.buffer],
     }
+}
+
+/// Buffers that change from one forward pass to the next, and whose values a pullback, or its caller, reads.
+pub fn kept(inner: &Inner) -> Vec<bool> {
+    let mut kept: Vec<bool> =
+        inner.buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Memory)).collect();
+    inner.outputs.iter().for_each(|&b| kept[b] = true);
+    inner.carried.iter().for_each(|&(_, output)| kept[output] = false);
+    for stage in (0..inner.stages.len()).filter(|&k| inner.live[k]).map(|k| &inner.stages[k]) {
+        let info = stage.info();
+        // What is written by hand may read what it has made.
+        let outputs = if stage.is_by_hand() { &info.outputs[..] } else { &[] };
+        info.inputs.iter().chain(outputs).flat_map(sources).for_each(|b| kept[b] = true);
+    }
+    let changes = |b: &BufferInfo| matches!(b.role, Role::Input | Role::Memory | Role::Computed);
+    kept.iter_mut().zip(&inner.buffers).for_each(|(kept, b)| *kept &= changes(b));
+    kept
 }
 
 /// The buffers whose cotangents the pullback computes, in the order in which they are complete, and by which operations.

@@ -10,11 +10,16 @@
 //!
 //! Rows are loaded whole and turned in registers; blocks and worlds are loaded as they lie.
 
+use std::ops::Range;
+
 use super::buffer::BufferInfo;
 
 /// Values per block, and the padding of every buffer: any lane width divides it.
 pub const BLOCK: usize = 32;
 const BLOCK_SHIFT: u32 = BLOCK.trailing_zeros();
+
+/// Buffers start at multiples of so many numbers.
+const ALIGNED: usize = 16;
 
 /// Where the numbers of a buffer lie.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +54,28 @@ pub fn extent(buffer: &BufferInfo, layout: &Layout, worlds: usize) -> usize {
     ((values >> layout.shift) + if layout.shift == 0 { buffer.extra_rows } else { 0 }) * layout.row
 }
 
+/// Where the chosen buffers lie, those that follow each other as one.
+pub fn ranges(
+    buffers: &[BufferInfo],
+    layouts: &[Layout],
+    worlds: usize,
+    chosen: &[bool],
+) -> Vec<Range<usize>> {
+    let of = |(b, layout): (&BufferInfo, &Layout)| layout.offset..layout.offset + extent(b, layout, worlds);
+    let mut all: Vec<Range<usize>> = buffers.iter().zip(layouts).map(of).collect();
+    let mut chosen = chosen.iter();
+    all.retain(|_| *chosen.next().unwrap_or(&false));
+    all.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::with_capacity(all.len());
+    for range in all {
+        match joined.last_mut() {
+            Some(last) if range.start < last.end + ALIGNED => last.end = range.end,
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
 /// The padded length of a row of numbers.
 pub const fn padded(numbers: usize) -> usize {
     if numbers == 1 { 1 } else { numbers.next_multiple_of(4) }
@@ -71,7 +98,7 @@ pub fn layouts(buffers: &[BufferInfo], worlds: usize) -> (Vec<Layout>, usize) {
             if worlds == 0 && buffer.len == 1 {
                 layout = Layout { offset, shift: 0, row: padded(buffer.numbers), stride: 1 };
             }
-            offset = (offset + extent(buffer, &layout, worlds)).next_multiple_of(16);
+            offset = (offset + extent(buffer, &layout, worlds)).next_multiple_of(ALIGNED);
             layout
         })
         .collect();

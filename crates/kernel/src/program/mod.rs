@@ -61,6 +61,8 @@ pub(crate) struct Inner {
     pub stages: Vec<Box<dyn Erased>>,
     /// When each stage runs.
     pub roles: Vec<StageRole>,
+    /// Buffers that depend on an input or a parameter.
+    pub varies: Vec<bool>,
     /// Stages whose cotangents reach an input, by their place.
     pub live: Vec<bool>,
     pub tables: Vec<Table>,

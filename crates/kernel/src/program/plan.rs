@@ -32,6 +32,8 @@ pub struct Connection {
     pub slot_stride: usize,
     /// The first to write to its field in this pass: it sets instead of adding.
     pub first: bool,
+    /// Nothing goes through it in this pass.
+    pub mute: bool,
 }
 
 /// A field that elements add to, through an index table.

@@ -124,7 +124,7 @@ fn plan(
         plan.by_hand = ports.iter().map(|p| (layouts[p.buffer], inner.buffers[p.buffer].len)).collect();
         let numbers = |p: &&PortInfo| match inner.buffers[p.buffer].role {
             Role::Memory => 0,
-            Role::Input | Role::Parameter | Role::Constant | Role::Computed => p.numbers,
+            Role::Input | Role::Parameter | Role::Given | Role::Constant | Role::Computed => p.numbers,
         };
         plan.numbers = ports.iter().map(numbers).collect();
         plan.at = Ports::new(ports.iter().map(|port| port.buffer as u32).collect());
@@ -134,10 +134,16 @@ fn plan(
         return plan;
     }
 
-    // The ports that scatter in this pass.
+    // The ports that scatter in this pass. A cotangent that reaches no input is not asked for.
     let scattering: Vec<usize> = match run {
         Pass::Forward => (inputs..ports.len()).collect(),
-        Pass::Pullback => (0..inputs).filter(|&i| ports[i].active).collect(),
+        Pass::Pullback => {
+            for (connection, port) in plan.connections[..inputs].iter_mut().zip(&info.inputs) {
+                let simple = matches!(port.reach, Reach::Own | Reach::At(_) | Reach::Shared);
+                connection.mute = simple && !inner.varies[port.buffer];
+            }
+            (0..inputs).filter(|&i| ports[i].active && !plan.connections[i].mute).collect()
+        }
     };
     // What runs forwards is the only writer of its buffers, but where a fragment's own pullback adds to a cotangent.
     let to_bars = run == Pass::Pullback || ends_in_bar(&info);

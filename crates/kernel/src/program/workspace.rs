@@ -4,12 +4,13 @@ mod health;
 mod numbers;
 mod state;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
 use super::by_hand::{read, write};
 use super::error::AccessError;
-use super::layout::{Layout, layouts};
+use super::layout::{Layout, layouts, ranges};
 use super::operation::Scalar;
 use super::plan::{Context, Machine, Pass, PassPlan, held};
 use super::planner::DeviceKind;
@@ -67,6 +68,8 @@ pub struct Workspace<S: Scalar> {
 
 struct Side {
     layouts: Vec<Layout>,
+    /// Where values are that [`Workspace::save_values`] copies.
+    kept: Vec<Range<usize>>,
     forward: Vec<PassPlan>,
     pullback: Vec<PassPlan>,
 }
@@ -74,7 +77,7 @@ struct Side {
 impl Side {
     fn bytes(&self) -> usize {
         let plans = |plans: &Vec<PassPlan>| held(plans) + plans.iter().map(PassPlan::bytes).sum::<usize>();
-        held(&self.layouts) + plans(&self.forward) + plans(&self.pullback)
+        held(&self.layouts) + held(&self.kept) + plans(&self.forward) + plans(&self.pullback)
     }
 }
 
@@ -145,7 +148,9 @@ impl<S: Scalar> Workspace<S> {
         for &(input, output) in &inner.carried {
             exchanged.swap(input, output);
         }
+        let kept = flow::kept(inner);
         let sides = [layouts, exchanged].map(|layouts| {
+            let kept = ranges(&buffers, &layouts, side_by_side, &kept);
             let plans = |pass| {
                 planner::plans(
                     inner,
@@ -157,7 +162,7 @@ impl<S: Scalar> Workspace<S> {
                     options.derived,
                 )
             };
-            Side { forward: plans(Pass::Forward), pullback: plans(Pass::Pullback), layouts }
+            Side { forward: plans(Pass::Forward), pullback: plans(Pass::Pullback), kept, layouts }
         });
         // What is needed for planning goes before the arenas come, which are larger: so it adds nothing to the peak.
         let unwritten = flow::unwritten(inner);
@@ -199,9 +204,8 @@ impl<S: Scalar> Workspace<S> {
         workspace
     }
 
-    /// Sets constants to what the builder gave: in all worlds, those included that only fill an arena. For values that were
-    /// rounded on their way to [`Workspace::load_values`].
-    pub fn fill_constants(&mut self) {
+    /// Sets constants to what the builder gave: in all worlds, those included that only fill an arena.
+    fn fill_constants(&mut self) {
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             let Some(data) = &info.data else { continue };
             for arena in &self.arenas {
@@ -397,7 +401,7 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), AccessError> {
         self.knows::<T>(buffer.id)?;
         let info = &self.program.inner.buffers[buffer.id];
-        if !matches!(info.role, Role::Input | Role::Parameter) {
+        if !info.role.is_set() {
             return Err(AccessError::Computed { buffer: info.name.clone() });
         }
         self.set::<T>(buffer.id, world, values, false)

@@ -1,6 +1,7 @@
 //! What a program knows of itself as a whole: which values depend on which, and all its values at once.
 
 use pullback_kernel::prelude::*;
+use pullback_kernel::program::Builder;
 
 use crate::kernels::{advance, energy, spring, stretch};
 
@@ -21,10 +22,18 @@ struct Whole {
 }
 
 fn whole() -> Whole {
+    whole_of(Builder::parameter, Builder::parameter, Builder::parameter)
+}
+
+/// With stiffness, masses and gravity that are parameters, or given.
+fn whole_of(
+    k: fn(&mut Builder, &str, usize) -> Buffer<f64>,
+    m: fn(&mut Builder, &str, usize) -> Buffer<f64>,
+    g: fn(&mut Builder, &str, usize) -> Buffer<Vec3>,
+) -> Whole {
     let mut p = Program::builder();
     let (x, v) = (p.input::<Vec3>("x", N), p.input::<Vec3>("v", N));
-    let (k, m) = (p.parameter::<f64>("k", 3), p.parameter::<f64>("m", N));
-    let g = p.parameter::<Vec3>("g", 1);
+    let (k, m, g) = (k(&mut p, "k", 3), m(&mut p, "m", N), g(&mut p, "g", 1));
     let [c, rest, dt] =
         [("c", 0.3), ("rest", 0.2), ("dt", 0.1)].map(|(name, x)| p.constant::<f64>(name, &[x]));
     // Point 4 is alone.
@@ -100,9 +109,45 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
         fill(&w, &mut workspace, -0.9);
         workspace.forward();
         assert_ne!(pulled(&w, &mut workspace), wanted);
+        // Parameters are not among what is kept; inputs, and all that was computed, are.
+        fill(&w, &mut workspace, 0.2);
+        workspace.write(w.x, &[Vec3::default(); N]).expect("x");
+        assert_ne!(pulled(&w, &mut workspace), wanted);
         workspace.load_values(&kept).expect("all");
         assert_eq!(pulled(&w, &mut workspace), wanted);
         assert!(workspace.load_values(&kept[1..]).is_err() && workspace.save_values(&mut kept[1..]).is_err());
+    }
+}
+
+/// What nobody asks for changes nothing else, and stays zero: own values of elements, and shared ones.
+#[test]
+fn nothing_is_computed_for_the_cotangent_of_what_is_given() {
+    let wholes = [
+        (whole(), vec![]),
+        (whole_of(Builder::given, Builder::parameter, Builder::parameter), vec![2]),
+        (whole_of(Builder::parameter, Builder::given, Builder::given), vec![3, 4]),
+    ];
+    for worlds in [None, Some(3)] {
+        let pulled = wholes.each_ref().map(|(w, muted)| {
+            let options = RunOptions::default();
+            let mut workspace = match worlds {
+                None => w.program.workspace::<f64>(options),
+                Some(worlds) => w.program.batch::<f64>(worlds, options),
+            };
+            fill(w, &mut workspace, 0.2);
+            workspace.forward();
+            (pulled(w, &mut workspace), muted)
+        });
+        let [(all, _), given @ ..] = &pulled;
+        for (bars, muted) in given {
+            for (i, (found, wanted)) in bars.iter().zip(all).enumerate() {
+                assert!(wanted.iter().any(|x| *x != 0.0), "bars {i}");
+                match muted.contains(&i) {
+                    true => assert!(found.iter().all(|x| *x == 0.0), "bars {i}: {found:?}"),
+                    false => assert_eq!(found, wanted, "bars {i}"),
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,31 @@
 //! Buffers of any type as flat arrays of numbers: value by value, without padding.
 
+use std::ops::Range;
+
 use super::super::by_hand::BufferUse;
 use super::super::operation::Scalar;
-use super::{AccessError, Layout, Machine, Role, RunOptions, Workspace};
+use super::{AccessError, Layout, Machine, RunOptions, Workspace};
+
+/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. Scalars and vectors have loops
+/// of their own, because states are copied in every step.
+#[inline(always)]
+fn each_number(layout: Layout, count: usize, len: usize, mut visit: impl FnMut(usize, usize)) {
+    match (count, layout.step(), layout.stride) {
+        (1, Some(step), _) => (0..len).for_each(|e| visit(layout.offset + e * step, e)),
+        (3, Some(4), 1) => {
+            for e in 0..len / 3 {
+                let from = layout.offset + 4 * e;
+                (0..3).for_each(|c| visit(from + c, 3 * e + c));
+            }
+        }
+        _ => {
+            for e in 0..len / count.max(1) {
+                let from = layout.at(e);
+                (0..count).for_each(|c| visit(from + c * layout.stride, count * e + c));
+            }
+        }
+    }
+}
 
 impl<S: Scalar> Workspace<S> {
     /// Sets an input or parameter in one world, from its numbers.
@@ -14,7 +37,7 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), AccessError> {
         let id = buffer.into().id;
         let info = &self.program.inner.buffers[id];
-        if !matches!(info.role, Role::Input | Role::Parameter) {
+        if !info.role.is_set() {
             return Err(AccessError::Computed { buffer: info.name.clone() });
         }
         self.set_numbers(id, world, numbers, false)
@@ -93,21 +116,10 @@ impl<S: Scalar> Workspace<S> {
     fn get_numbers(&self, id: usize, world: usize, bars: bool, numbers: &mut [S]) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
         let count = self.program.inner.buffers[id].numbers;
-        if let (1, Some(step)) = (count, layout.step()) {
-            let from = array.wrapping_add(layout.offset);
-            for (e, number) in numbers.iter_mut().enumerate() {
-                // SAFETY: a number of the buffer.
-                *number = unsafe { from.add(e * step).read() };
-            }
-            return Ok(());
-        }
-        for (e, value) in numbers.chunks_exact_mut(count).enumerate() {
-            let from = array.wrapping_add(layout.at(e));
-            for (c, number) in value.iter_mut().enumerate() {
-                // SAFETY: a number of the buffer.
-                *number = unsafe { from.add(c * layout.stride).read() };
-            }
-        }
+        // SAFETY: numbers of the buffer, to which nobody writes while the workspace is borrowed.
+        each_number(layout, count, numbers.len(), |at, i| unsafe {
+            *numbers.get_unchecked_mut(i) = array.add(at).read();
+        });
         Ok(())
     }
 
@@ -120,51 +132,50 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
         let count = self.program.inner.buffers[id].numbers;
-        if let (1, Some(step)) = (count, layout.step()) {
-            let to = array.wrapping_add(layout.offset);
-            for (e, number) in numbers.iter().enumerate() {
-                // SAFETY: a number of the buffer.
-                unsafe { to.add(e * step).write(*number) };
-            }
-            return Ok(());
-        }
-        for (e, value) in numbers.chunks_exact(count).enumerate() {
-            let to = array.wrapping_add(layout.at(e));
-            for (c, number) in value.iter().enumerate() {
-                // SAFETY: a number of the buffer.
-                unsafe { to.add(c * layout.stride).write(*number) };
-            }
-        }
+        // SAFETY: numbers of the buffer, and the workspace is borrowed alone.
+        each_number(layout, count, numbers.len(), |at, i| unsafe {
+            array.add(at).write(*numbers.get_unchecked(i));
+        });
         Ok(())
     }
 
-    /// How many numbers [`Workspace::save_values`] writes: all values of all worlds, padding included.
+    /// How many numbers [`Workspace::save_values`] writes.
     pub fn values_len(&self) -> usize {
-        self.arenas.iter().map(|arena| arena.values.lines.len() * 64 / size_of::<S>()).sum()
+        self.arenas.len() * self.kept().iter().map(Range::len).sum::<usize>()
     }
 
-    /// Copies all values, those between operations included: a pullback after [`Workspace::load_values`] needs no forward
+    fn kept(&self) -> &[Range<usize>] {
+        &self.sides[self.side].kept
+    }
+
+    /// Copies the values of all worlds that a pullback reads, parameters left out: one after [`Workspace::load_values`] needs no forward
     /// pass. Carries must stand as they did ([`Workspace::carry`] an even number of times in between).
     pub fn save_values(&self, values: &mut [S]) -> Result<(), AccessError> {
         self.check_values_len(values.len())?;
         let mut rest = values;
-        for arena in &self.arenas {
-            let (now, later) = rest.split_at_mut(arena.values.lines.len() * 64 / size_of::<S>());
-            // SAFETY: as many numbers as the arena holds, and nobody writes to it while it is borrowed.
-            unsafe { now.as_mut_ptr().copy_from_nonoverlapping(arena.values.pointer, now.len()) };
+        for (arena, range) in self.arenas.iter().flat_map(|arena| self.kept().iter().map(move |r| (arena, r)))
+        {
+            let (now, later) = rest.split_at_mut(range.len());
+            // SAFETY: numbers of the arena, to which nobody writes while it is borrowed.
+            unsafe {
+                now.as_mut_ptr().copy_from_nonoverlapping(arena.values.pointer.add(range.start), now.len())
+            };
             rest = later;
         }
         Ok(())
     }
 
-    /// Sets all values to what [`Workspace::save_values`] wrote.
+    /// Sets the values to what [`Workspace::save_values`] wrote.
     pub fn load_values(&mut self, values: &[S]) -> Result<(), AccessError> {
         self.check_values_len(values.len())?;
         let mut rest = values;
-        for arena in &mut self.arenas {
-            let (now, later) = rest.split_at(arena.values.lines.len() * 64 / size_of::<S>());
-            // SAFETY: as many numbers as the arena holds, and it is borrowed alone.
-            unsafe { arena.values.pointer.copy_from_nonoverlapping(now.as_ptr(), now.len()) };
+        for (arena, range) in self.arenas.iter().flat_map(|arena| self.kept().iter().map(move |r| (arena, r)))
+        {
+            let (now, later) = rest.split_at(range.len());
+            // SAFETY: numbers of the arena, and the workspace is borrowed alone.
+            unsafe {
+                arena.values.pointer.add(range.start).copy_from_nonoverlapping(now.as_ptr(), now.len())
+            };
             rest = later;
         }
         Ok(())
@@ -175,7 +186,7 @@ impl<S: Scalar> Workspace<S> {
         if wanted == found {
             return Ok(());
         }
-        Err(AccessError::Length { buffer: "all values".into(), wanted, found })
+        Err(AccessError::Length { buffer: "the values that are kept".into(), wanted, found })
     }
 
     /// Another workspace of the same program, with the same lists, inputs and parameters in another scalar.
@@ -188,7 +199,7 @@ impl<S: Scalar> Workspace<S> {
             to.lists.clone_from(&from.lists);
         }
         for (id, info) in self.program.inner.buffers.iter().enumerate() {
-            if !matches!(info.role, Role::Input | Role::Parameter) {
+            if !info.role.is_set() {
                 continue;
             }
             for world in 0..self.worlds {

@@ -12,8 +12,9 @@
 //!
 //! * viscosity is a function of the rate of strain here, and of Ḟ, with the rate of volume from three of four corners, there;
 //! * lift goes with the sine of an angle here, and with the angle there;
-//! * bending: stiffness of hinges goes with |e|²/(A₀ + A₁) here, and with |e| (and the present area) there. Edges along the
-//!   axes are as stiff as Newton's, diagonals √2 times.
+//! * bending: the hinges of a triangle are coupled here, as those of a plate, and each is by itself there. By itself a hinge goes
+//!   with |e|²/(A₀ + A₁) here, and with |e| (and the present area) there: edges along the axes are as stiff as Newton's, diagonals
+//!   √2 times.
 //!
 //! A pullback gives derivatives by the first state and by all params on both sides.
 

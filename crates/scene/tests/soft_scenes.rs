@@ -245,6 +245,7 @@ fn every_field_is_checked() {
         (|s| s.sheets[0].hinges[1].opposite[0] = 77, "sheets[0].hinges[1]"),
         (|s| s.sheets[0].hinges[2].triangles[1] = 77, "sheets[0].hinges[2]"),
         (|s| s.sheets[0].hinges[0].edge = [0, 0], "sheets[0].hinges[0]"),
+        (|s| s.sheets[0].hinges[1] = s.sheets[0].hinges[0], "sheets[0].hinges[1]"),
         (|s| s.sheets[0].bending = vec![-1.0], "sheets[0].bending[0]"),
         (|s| s.sheets[0].bending = vec![1.0; 2], "sheets[0].bending"),
         (|s| s.sheets[0].bending_damping = Some(vec![-1.0]), "sheets[0].bending_damping[0]"),

@@ -4,35 +4,32 @@
 //! (1, 0, 3). Its angle θ is zero where both lie in one plane, and positive where they fold towards the side that their
 //! normals (by the right hand, in this order) point to.
 //!
-//! Its energy is ½ k w (θ - rest - actuation)² with the weight w = |e|²/(A₀ + A₁) of edge and areas at rest (Grinspun, Hirani, Desbrun and
-//! Schröder 2003, with their factor in k). A sheet whose mesh has an edge in the direction of its folds, of rectangles with a diagonal or of
-//! equilateral triangles, has the energy of a plate, ½ k κ² per area, for k = E t³/(12 (1 - ν²)) when it is bent to a cylinder there; in
-//! other directions, and in twist, that depends on the mesh.
+//! With what each hinge is off its rest, off = θ - rest - actuation, the energy is ½ Σ K_ij off_i off_j, and the torque at a hinge
+//! -Σ_j K_ij off_j: the sum is over the hinge itself and the two others of each of its triangles. The couplings K are those of a plate, and
+//! [`plate`](crate::plate) makes them once.
 
 use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
-
-use crate::rest::hinges_at_rest;
 
 /// Hinges in a program, where their forces are wanted. Numbers are one for each hinge.
 #[derive(Clone, Copy, Debug)]
 pub struct Hinges {
     /// The edge, and the corners across from it.
     pub corners: Corners<4>,
+    /// The other hinges of both triangles: [`Neighbours::beside`](crate::plate::Neighbours::beside).
+    pub beside: Corners<4>,
     /// Positions of vertices [m].
     pub x: Buffer<Vec3>,
     /// Velocities of vertices [m/s].
     pub v: Buffer<Vec3>,
-    /// Weight [1]: [`rest::hinges_at_rest`](crate::rest::hinges_at_rest).
-    pub weight: Buffer<f64>,
     /// Angle at rest [rad].
     pub angle: Buffer<f64>,
-    /// Stiffness [N·m]: E t³/(12 (1 - ν²)) of a plate.
-    pub stiffness: Buffer<f64>,
     /// What is added to the angle at rest [rad].
     pub actuation: Buffer<f64>,
-    /// Damping of the angle's rate [N·m·s], with the same weight.
+    /// Couplings in each of the two triangles [N·m]: [`plate::couplings`](crate::plate::couplings).
+    pub couplings: [Buffer<Vec3>; 2],
+    /// Torque by the rate of the angle [N·m·s]: [`plate::damping`](crate::plate::damping).
     pub damping: Buffer<f64>,
 }
 
@@ -69,40 +66,59 @@ pub fn dihedral_gradient<R: Real>(x: [Vec3<R>; 4]) -> [Vec3<R>; 4] {
     [-(g1 + g2 + g3), g1, g2, g3]
 }
 
-/// ½ k w (θ - rest - actuation)²
+/// off = θ - rest - actuation, and the gradient of θ by corners 1, 2 and 3; that by corner 0 is minus their sum.
 #[kernel]
-fn hinge_energy<R: Real>(theta: R, weight: R, angle: R, stiffness: R, actuation: R) -> R {
-    let off = theta - angle - actuation;
-    0.5 * stiffness * weight * off * off
+fn hinge_off<R: Real>(x: [Vec3<R>; 4], angle: R, actuation: R) -> (R, [Vec3<R>; 3]) {
+    let g = dihedral_gradient(x);
+    (dihedral(x) - angle - actuation, [g[1], g[2], g[3]])
 }
 
-/// -w (k (θ - rest - actuation) + c dθ/dt) ∂θ/∂x
+/// Σ_j K_ij off_j: the hinge itself in both triangles, and the others of the first and the second.
+#[kernel]
+fn moment<R: Real>(off: R, beside: [R; 4], first: Vec3<R>, second: Vec3<R>) -> R {
+    dot(first, vec3(off, beside[0], beside[1])) + dot(second, vec3(off, beside[2], beside[3]))
+}
+
+/// ½ off_i Σ_j K_ij off_j
+#[kernel]
+fn hinge_energy<R: Real>(off: R, beside: [R; 4], first: Vec3<R>, second: Vec3<R>) -> R {
+    0.5 * off * moment(off, beside, first, second)
+}
+
+/// -(Σ_j K_ij off_j + c dθ/dt) ∂θ/∂x
 #[kernel]
 fn hinge_force<R: Real>(
-    x: [Vec3<R>; 4],
+    off: R,
+    beside: [R; 4],
+    first: Vec3<R>,
+    second: Vec3<R>,
+    gradient: [Vec3<R>; 3],
     v: [Vec3<R>; 4],
-    weight: R,
-    angle: R,
-    stiffness: R,
-    actuation: R,
     damping: R,
 ) -> [Vec3<R>; 4] {
-    let g = dihedral_gradient(x);
-    let off = dihedral(x) - angle - actuation;
-    let rate = dot(g[1], v[1] - v[0]) + dot(g[2], v[2] - v[0]) + dot(g[3], v[3] - v[0]);
-    let torque = -weight * (stiffness * off + damping * rate);
-    [g[0] * torque, g[1] * torque, g[2] * torque, g[3] * torque]
+    let (g1, g2, g3) = (gradient[0], gradient[1], gradient[2]);
+    let rate = dot(g1, v[1] - v[0]) + dot(g2, v[2] - v[0]) + dot(g3, v[3] - v[0]);
+    let torque = -(moment(off, beside, first, second) + damping * rate);
+    [(g1 + g2 + g3) * -torque, g1 * torque, g2 * torque, g3 * torque]
+}
+
+/// What each hinge is off its rest [rad], and the gradient [1/m].
+fn offs(p: &mut Builder, name: &str, h: &Hinges) -> (Buffer<f64>, Buffer<[Vec3; 3]>) {
+    let names = format!("{name} off rest, {name} gradient");
+    p.map::<hinge_off>(&names, (h.x.at(h.corners), h.angle.own(), h.actuation.own()))
 }
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<Vec3> {
+    let (off, gradient) = offs(p, name, h);
+    let [first, second] = h.couplings;
     let ports = (
-        h.x.at(h.corners),
+        off.own(),
+        off.at(h.beside),
+        first.own(),
+        second.own(),
+        gradient.own(),
         h.v.at(h.corners),
-        h.weight.own(),
-        h.angle.own(),
-        h.stiffness.own(),
-        h.actuation.own(),
         h.damping.own(),
     );
     p.elements::<hinge_force, Vec3, 4>(name, h.corners, ports)
@@ -110,9 +126,9 @@ pub fn force(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<Vec3> {
 
 /// Adds the energy of all hinges [J], as an operation of this name.
 pub fn energy(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<f64> {
-    let (theta, _) = hinges_at_rest(p, &format!("{name} now"), h.corners, h.x);
-    let (weight, angle, stiffness) = (h.weight.own(), h.angle.own(), h.stiffness.own());
-    p.reduce::<Once<hinge_energy>>(name, (theta.own(), weight, angle, stiffness, h.actuation.own()))
+    let (off, _) = offs(p, name, h);
+    let [first, second] = h.couplings;
+    p.reduce::<Once<hinge_energy>>(name, (off.own(), off.at(h.beside), first.own(), second.own()))
 }
 
 #[cfg(test)]
@@ -136,8 +152,12 @@ mod tests {
         for x in [folded(0.7), folded(-2.0), folded(0.0), [at(0.0), at(1.0), at(2.0), at(3.0)]] {
             gradcheck::kernel::<dihedral>(&(x,)).expect("the angle");
             gradcheck::kernel::<dihedral_gradient>(&(x,)).expect("its gradient");
-            gradcheck::kernel::<hinge_force>(&(x, v, 1.2, 0.3, 0.7, 0.1, 0.4)).expect("the force");
+            gradcheck::kernel::<hinge_off>(&(x, 0.3, 0.1)).expect("what it is off rest");
         }
+        let (off, beside, gradient) = (0.3, [0.2, -0.4, 0.1, 0.5], [at(1.0), at(2.0), at(3.0)]);
+        let (first, second) = (vec3(1.2, 0.3, -0.2), vec3(0.8, -0.1, 0.4));
+        gradcheck::kernel::<hinge_force>(&(off, beside, first, second, gradient, v, 0.4)).expect("the force");
+        gradcheck::kernel::<hinge_energy>(&(off, beside, first, second)).expect("the energy");
     }
 
     /// Flat, folded to both sides, and nearly closed: the angle, and its gradient by formula as by the pullback of the angle.

@@ -2,13 +2,14 @@
 //!
 //! What something is made of is an energy; forces and the derivatives of forces are made of it. A tetrahedron and a triangle
 //! have one deformation gradient F each, and the energy is a density of F [J/m³] times their volume at rest; a hinge is the
-//! edge between two triangles, and its energy is one of the angle there.
+//! edge between two triangles, and the energy of bending is one of the angles there.
 //!
 //! | file | what it adds to a program |
 //! |---|---|
 //! | [`rest`] | once: inverse edges, volumes, areas, angles at rest, and masses of corners, of a shape that is differentiated |
 //! | [`material`](Material) | forces and energy of tetrahedra, by any [`Material`] |
 //! | [`membrane`] | forces and energy of a sheet in its plane |
+//! | [`plate`] | once: what the hinges of a sheet have to do with each other |
 //! | [`hinge`] | forces and energy of a sheet that bends |
 //! | [`air`] | lift and drag of a sheet in the wind |
 //!
@@ -21,6 +22,7 @@ pub mod hinge;
 mod material;
 pub mod membrane;
 mod neohookean;
+pub mod plate;
 pub mod rest;
 mod strain;
 

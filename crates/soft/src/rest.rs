@@ -109,7 +109,7 @@ pub fn spread(p: &mut Builder, name: &str, number: Buffer<f64>, count: usize) ->
 }
 
 #[kernel]
-fn product<R: Real>(a: R, b: R) -> R {
+pub(crate) fn product<R: Real>(a: R, b: R) -> R {
     a * b
 }
 

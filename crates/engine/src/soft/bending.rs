@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use pullback_kernel::prelude::*;
+use pullback_scene::soft::Hinge;
 use pullback_soft::hinge::{self, Hinges};
+use pullback_soft::plate::{self, Neighbours};
 use pullback_soft::rest::hinges_at_rest;
 
 use super::numbers::{Numbers, Rest, among_all};
@@ -19,7 +21,11 @@ use crate::names::{Block, Group, Quantity};
 pub struct Bending {
     name: String,
     points: Range<usize>,
+    /// Of its triangles, among its points.
+    elements: Vec<[usize; 3]>,
+    /// Of its hinges, among its points.
     hinges: Vec<[usize; 4]>,
+    neighbours: Neighbours,
     rest: Rest,
     stiffness: Numbers,
     damping: Numbers,
@@ -41,14 +47,16 @@ impl Bending {
         let damping = Quantity::new("N·m·s", "torque per rate of bending, per length").at_least(0.0);
         let stiff = Quantity::new("N·m", "flexural rigidity").at_least(0.0);
         let angle = Quantity::new("rad", "angle at which the hinge pushes nothing");
+        let elements: Vec<_> = sheet.elements.iter().map(|corners| corners.map(|i| i as usize)).collect();
+        let corners = |h: &Hinge| [h.edge[0], h.edge[1], h.opposite[0], h.opposite[1]].map(|i| i as usize);
+        let hinges: Vec<_> = sheet.hinges.iter().map(corners).collect();
+        let triangles: Vec<_> = sheet.hinges.iter().map(|h| h.triangles.map(|i| i as usize)).collect();
         (count > 0).then(|| Bending {
             name: sheet.name.clone(),
             points,
-            hinges: sheet
-                .hinges
-                .iter()
-                .map(|h| [h.edge[0], h.edge[1], h.opposite[0], h.opposite[1]].map(|i| i as usize))
-                .collect(),
+            neighbours: Neighbours::new(&elements, &hinges, &triangles),
+            elements,
+            hinges,
             rest: Rest::new(&group, &sheet.rest, sheet.rest_params),
             stiffness: numbers("bending", &sheet.bending, stiff),
             damping: numbers("bending_damping", sheet.bending_damping.as_deref().unwrap_or(&[0.0]), damping),
@@ -63,16 +71,23 @@ impl Bending {
         let particles = among_all(&self.hinges, self.points.start);
         Ok(Hinges {
             corners: site.program.corners(name, &particles, site.particles),
+            beside: site.program.corners(
+                &format!("{name}, beside each other"),
+                &self.neighbours.beside(),
+                self.hinges.len(),
+            ),
             x: site.x,
             v: site.v,
-            weight: site.prepared(&self.key("weight"))?,
             angle: match &self.angles {
                 Some(angles) => angles.at(site)?,
                 None => site.prepared(&self.key("angle"))?,
             },
-            stiffness: self.stiffness.at(site)?,
             actuation: self.fold.of(site, self.controlled)?,
-            damping: self.damping.at(site)?,
+            couplings: [
+                site.prepared(&self.key("first coupling"))?,
+                site.prepared(&self.key("second coupling"))?,
+            ],
+            damping: site.prepared(&self.key("damping"))?,
         })
     }
 
@@ -102,15 +117,26 @@ impl Force for Bending {
         let name = format!("hinges of {} at rest", self.name);
         let corners = workshop.program.corners(&name, &self.hinges, self.points.len());
         let (angle, weight) = hinges_at_rest(workshop.program, &name, corners, points);
-        workshop.keep(&self.key("weight"), weight);
+        let (stiffness, damping) = (self.stiffness.each(workshop)?, self.damping.each(workshop)?);
+        let triangles = format!("triangles of {} that bend", self.name);
+        let triangles = workshop.program.corners(&triangles, &self.elements, self.points.len());
+        let [first, second] = plate::couplings(
+            workshop.program,
+            &format!("hinges of {}", self.name),
+            &self.neighbours,
+            (triangles, points),
+            (weight, stiffness),
+        );
+        let damping = plate::damping(workshop.program, &format!("damped {name}"), damping, weight);
+        workshop.keep(&self.key("first coupling"), first);
+        workshop.keep(&self.key("second coupling"), second);
+        workshop.keep(&self.key("damping"), damping);
         match &self.angles {
             Some(angles) => {
                 angles.prepare(workshop)?;
             }
             None => workshop.keep(&self.key("angle"), angle),
         }
-        self.stiffness.prepare(workshop)?;
-        self.damping.prepare(workshop)?;
         if !self.controlled {
             self.fold.prepare(workshop)?;
         }

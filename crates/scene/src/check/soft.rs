@@ -1,5 +1,7 @@
 //! Checks of soft solids and sheets. Their points are checked with all other particles.
 
+use std::collections::HashSet;
+
 use super::{MOST, Number, one_or_each, too_many};
 use crate::error::Invalid;
 use crate::particles::Particles;
@@ -159,10 +161,19 @@ fn hinges(path: &str, sheet: &Sheet) -> Checked {
             element.is_some_and(|&corners| sorted(corners) == sorted([a, b, hinge.opposite[i]]))
         })
     });
-    match wrong {
+    if let Some(at) = wrong {
+        let what = "this is no edge between two triangles of the sheet";
+        return Err(Invalid::new(format!("{path}.hinges[{at}]"), what, "take some of `SheetMesh::hinges`"));
+    }
+    let mut seen = HashSet::new();
+    let again = sheet.hinges.iter().position(|hinge| {
+        let [a, b] = hinge.edge;
+        !seen.insert([a.min(b), a.max(b)])
+    });
+    match again {
         Some(at) => {
-            let what = "this is no edge between two triangles of the sheet";
-            Err(Invalid::new(format!("{path}.hinges[{at}]"), what, "take some of `SheetMesh::hinges`"))
+            let what = "a hinge before has this edge already";
+            Err(Invalid::new(format!("{path}.hinges[{at}]"), what, "take each of `SheetMesh::hinges` once"))
         }
         None => Ok(()),
     }

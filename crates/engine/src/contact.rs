@@ -66,6 +66,8 @@ pub use watch::{Between, ContactWatch, Touching};
 
 use crate::articulated::Robot;
 use crate::articulated::tree::WORLD;
+use crate::attached::Holding;
+use crate::dynamics::{Acting, Led};
 use crate::error::Error;
 use crate::force::Inputs;
 use crate::names::{Block, Layout};
@@ -159,10 +161,10 @@ impl Contacts {
         name: &dyn Fn(&str) -> String,
         inputs: &Inputs,
         (robots, parts): (&[Robot], Vec<Part>),
-        particles: Option<Particles>,
+        (particles, holding): (Option<Particles>, Option<&Holding>),
         h: f64,
     ) -> Result<Touched, Error> {
-        law_of(&self.law).add(self, &mut Site { p, name, inputs }, (robots, parts), particles, h)
+        law_of(&self.law).add(self, &mut Site { p, name, inputs, holding }, (robots, parts), particles, h)
     }
 
     /// Is there anything that impulses are found for?
@@ -175,10 +177,11 @@ impl Contacts {
         self.touchable.shapes.iter().any(|shape| shape.on.is(robot, body))
     }
 
-    /// Adds the forces between particles and bodies, which push bodies besides what does so already; those on particles.
+    /// Adds the forces between particles and bodies, which push bodies besides what does so already; those on particles. Bodies feel
+    /// what pushes particles that they hold.
     fn push(
         &self,
-        Site { p, name, inputs }: &mut Site<'_>,
+        Site { p, name, inputs, holding }: &mut Site<'_>,
         given: &Given,
         (parts, particles): (&mut [Part], Option<Particles>),
     ) -> Option<Buffer<Vec3>> {
@@ -186,6 +189,9 @@ impl Contacts {
         let (model, before) = ((&self.touchable, against, given.clone()), before(inputs, given, parts));
         let (force, pushes) = ParticleContact::add(p, name, model, particles, before);
         parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
+        if let Some(holding) = holding {
+            holding.pass_on(p, name, (force, false), particles.x, parts);
+        }
         Some(force)
     }
 
@@ -195,11 +201,14 @@ impl Contacts {
         &self,
         p: &mut Builder,
         inputs: &Inputs,
-        parts: (Vec<Part>, Option<Particles>),
+        acting: Acting,
         h: f64,
         groups: Vec<Group>,
     ) -> Result<(Sums, Option<Buffer<f64>>), Error> {
-        let mut site = Site { p: &mut *p, name: &str::to_owned, inputs };
+        let Led { x, v, holding } = &acting.at;
+        let particles = x.particles.and_then(|places| inputs.particles(x, v, p.len(places)));
+        let mut site = Site { p: &mut *p, name: &str::to_owned, inputs, holding: holding.as_ref() };
+        let parts = (acting.parts, particles);
         let Forces { contacts, source, residual } = law_of(&self.law).forces(self, &mut site, parts, h)?;
         Ok((Measure::add(p, &self.touchable, contacts, source, groups), residual))
     }

@@ -6,11 +6,14 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::BufferUse;
 
+use crate::articulated::bodies::Moving;
 use crate::articulated::{RobotEnergy, Slots};
+use crate::attached::Holding;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
 use crate::model::Model;
 use crate::names::Layout;
-use crate::step::{Declared, Dynamics, ranges};
+use crate::step::{Declared, ranges};
 
 /// Kinetic energy [J]:  E = ½ m v²
 #[kernel]
@@ -47,8 +50,7 @@ impl Energy {
             p.output(energy);
             kinetic = Some(energy);
         }
-        potentials.iter().for_each(|&energy| p.output(energy));
-        let mut robots = Vec::new();
+        let mut robots: Vec<RobotEnergy> = Vec::new();
         let (mut q, mut v) = (3 * model.particles(), model.positions() + 3 * model.particles());
         for (r, robot) in model.robots().iter().enumerate() {
             let slots = Slots { what: "param", slots: &inputs.params };
@@ -59,6 +61,11 @@ impl Energy {
             q += robot.tree().positions();
             v += robot.tree().velocities();
         }
+        if let (Some(attached), Some(x)) = (model.attached(), inputs.x.particles) {
+            let bodies: Vec<Moving> = robots.iter().map(|robot| robot.moving).collect();
+            potentials.extend(Holding::among(&mut p, &inputs, attached, &bodies)?.energy(&mut p, x));
+        }
+        potentials.iter().for_each(|&energy| p.output(energy));
         let workspace = p.finish()?.workspace(RunOptions::default());
         let (layout, first) = (model.params_layout().clone(), model.state());
         let n = 3 * model.particles();
@@ -66,6 +73,8 @@ impl Energy {
             [&first.values()[..n], &first.values()[model.positions()..model.positions() + n]].concat();
         let given = model.params();
         let conserved = model.contact().is_none()
+            && model.moved().is_none()
+            && model.attached().is_none_or(|attached| attached.is_conservative(&layout, given.values()))
             && (n == 0 || model.forces().iter().all(|force| force.conservative()))
             && model.constraints().iter().all(|constraint| constraint.conservative(&of_particles))
             && robots.iter().all(|robot| robot.is_conserved(&layout, given.values()));
@@ -73,7 +82,7 @@ impl Energy {
     }
 
     /// Does the world keep its energy? It does if every force is the gradient of its potential, and if what is pinned along an
-    /// axis does not move along it: pins that move do work. Robots keep theirs without dampers, dry friction, motors and contact.
+    /// axis does not move along it: pins that move do work, and so do motions that are given. Robots keep theirs without dampers, dry friction, motors and contact.
     pub fn is_conserved(&self) -> bool {
         self.conserved
     }

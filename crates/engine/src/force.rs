@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::Builder;
+use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::words::nearest_few;
 use pullback_soft::rest::InverseEdges;
 
@@ -88,6 +88,10 @@ impl Inputs {
         find(&self.params, key, "param")
     }
 
+    pub fn control<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
+        find(&self.controls, key, "control")
+    }
+
     /// The mass of each particle [kg], with what forces have added to it.
     pub fn mass(&self) -> Result<Buffer<f64>, Error> {
         match self.prepared.contains_key(TOTAL_MASS) {
@@ -115,27 +119,37 @@ pub(crate) enum AnyNumber {
     Edges(Buffer<InverseEdges>),
 }
 
-impl AnyNumber {
-    /// A parameter of another program that holds the same.
-    pub fn parameter_like(self, p: &mut Builder, name: &str, len: usize) -> AnyNumber {
-        match self {
-            AnyNumber::Scalar(_) => AnyNumber::Scalar(p.parameter(name, len)),
-            AnyNumber::Vector(_) => AnyNumber::Vector(p.parameter(name, len)),
-            AnyNumber::Quaternion(_) => AnyNumber::Quaternion(p.parameter(name, len)),
-            AnyNumber::Matrix(_) => AnyNumber::Matrix(p.parameter(name, len)),
-            AnyNumber::Edges(_) => AnyNumber::Edges(p.parameter(name, len)),
+/// The same for a buffer of each sort.
+macro_rules! on_each {
+    ($number:expr, $buffer:ident => $body:expr) => {
+        match $number {
+            AnyNumber::Scalar($buffer) => $body,
+            AnyNumber::Vector($buffer) => $body,
+            AnyNumber::Quaternion($buffer) => $body,
+            AnyNumber::Matrix($buffer) => $body,
+            AnyNumber::Edges($buffer) => $body,
         }
+    };
+}
+
+impl AnyNumber {
+    /// What another program reads instead: a parameter, where this depends on one.
+    pub fn read_by(self, p: &mut Builder, name: &str, len: usize, made_in: &Builder) -> AnyNumber {
+        fn like<T: Number>(_: Buffer<T>, p: &mut Builder, name: &str, len: usize, varies: bool) -> AnyNumber {
+            T::slot(if varies { p.parameter(name, len) } else { p.given(name, len) }).0
+        }
+        on_each!(self, buffer => like(buffer, p, name, len, made_in.varies(buffer)))
     }
 
     /// Says that the caller reads it.
     pub fn output(self, p: &mut Builder) {
-        match self {
-            AnyNumber::Scalar(buffer) => p.output(buffer),
-            AnyNumber::Vector(buffer) => p.output(buffer),
-            AnyNumber::Quaternion(buffer) => p.output(buffer),
-            AnyNumber::Matrix(buffer) => p.output(buffer),
-            AnyNumber::Edges(buffer) => p.output(buffer),
-        }
+        on_each!(self, buffer => p.output(buffer));
+    }
+}
+
+impl From<AnyNumber> for BufferUse {
+    fn from(number: AnyNumber) -> Self {
+        on_each!(number, buffer => buffer.into())
     }
 }
 
@@ -252,13 +266,35 @@ pub struct Site<'a> {
     pub(crate) evaluation: String,
     /// How long after the start of the step [s].
     pub(crate) delay: f64,
-    pub(crate) time: Option<Buffer<f64>>,
+    pub(crate) clock: &'a mut Clock,
+}
+
+/// The time some seconds after the start of a step, made once for each delay.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    later: Vec<(f64, Buffer<f64>)>,
 }
 
 /// `t + delay`
 #[kernel]
 fn later<R: Real>(time: R, delay: R) -> R {
     time + delay
+}
+
+impl Clock {
+    /// The time `delay` seconds after `time`.
+    pub fn after(&mut self, p: &mut Builder, time: Buffer<f64>, delay: f64) -> Buffer<f64> {
+        if delay == 0.0 {
+            return time;
+        }
+        if let Some((_, then)) = self.later.iter().find(|(known, _)| *known == delay) {
+            return *then;
+        }
+        let wait = p.constant::<f64>(&format!("delay of {delay} s"), &[delay]);
+        let then = p.map::<later>(&format!("time {delay} s later"), (time.own(), wait.own()));
+        self.later.push((delay, then));
+        then
+    }
 }
 
 impl Site<'_> {
@@ -284,23 +320,12 @@ impl Site<'_> {
 
     /// The controls with this key, as [`Force::controls`] declared them.
     pub fn control<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
-        find(&self.inputs.controls, key, "control")
+        self.inputs.control(key)
     }
 
     /// The time [s], one number.
     pub fn time(&mut self) -> Buffer<f64> {
-        if let Some(time) = self.time {
-            return time;
-        }
-        let time = if self.delay == 0.0 {
-            self.inputs.time
-        } else {
-            let delay = self.program.constant::<f64>(&self.name("delay"), &[self.delay]);
-            let name = self.name("time");
-            self.program.map::<later>(&name, (self.inputs.time.own(), delay.own()))
-        };
-        self.time = Some(time);
-        time
+        self.clock.after(self.program, self.inputs.time, self.delay)
     }
 }
 

@@ -14,8 +14,9 @@ use pullback_kernel::prelude::*;
 use pullback_scene::Integrator;
 pub(crate) use verlet::{LATTICE_LIMIT, on_lattice};
 
+use crate::dynamics::{Dynamics, Led};
 use crate::error::Error;
-use crate::step::{Bundle, Dynamics, Scheme};
+use crate::step::{Bundle, Scheme};
 
 /// What a step ends with.
 pub(crate) struct Next {
@@ -23,7 +24,23 @@ pub(crate) struct Next {
     pub v: Bundle,
     /// Of an implicit step: the unknowns, the residuals, and how much the next position moves with the velocity and with the
     /// unknown [s].
-    pub implicit: Option<(Bundle, Bundle, [f64; 2])>,
+    pub implicit: Option<(Bundle, Bundle, Option<[f64; 2]>)>,
+}
+
+impl Next {
+    /// The same with particles that are held fast or moved, `led`, where they are then. Of an implicit step, their unknowns are those
+    /// velocities.
+    pub fn led(self, d: &mut Dynamics<'_>, led: &[usize]) -> Result<Next, Error> {
+        let Led { x, v, .. } = d.led_to(&self.x, &self.v)?;
+        let implicit = match self.implicit {
+            None => None,
+            Some((z, mut residual, _)) => {
+                residual.particles = d.residual_of_led(&z, &residual, &v, led);
+                Some((z, residual, None))
+            }
+        };
+        Ok(Next { x, v, implicit })
+    }
 }
 
 /// Adds the operations of one part of a step; or of a step back, for an integrator that can.

@@ -1,14 +1,17 @@
 //! The engine of Pullback: model, state, step, rollout, each with its pullback.
 
 pub mod articulated;
+mod attached;
 mod contact;
 mod controller;
+mod dynamics;
 mod energy;
 mod error;
 pub mod force;
 mod integrate;
 mod linearise;
 mod model;
+mod moved;
 pub mod names;
 pub mod particles;
 mod preparation;

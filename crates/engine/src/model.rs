@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use pullback_scene::Scene;
 use pullback_scene::words::nearest_few;
+use pullback_scene::{Actuator, Scene, Velocity};
 
 use crate::articulated::{Manifold, Robot, Tree};
+use crate::attached::Attached;
 use crate::contact::Contacts;
 use crate::controller::{Controller, Sizes};
 use crate::error::Error;
 use crate::force::{Constraint, Force};
+use crate::moved::Moved;
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
 use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
 use crate::soft::{Bending, Material, Sail, Sheet, Solid, Touching};
@@ -38,6 +40,8 @@ struct Inner {
     constraints: Vec<Arc<dyn Constraint>>,
     contact: Option<Arc<Contacts>>,
     controllers: Vec<Arc<Controller>>,
+    attached: Option<Arc<Attached>>,
+    moved: Option<Arc<Moved>>,
     /// 1 for points of soft things that are held along all axes, and may be without mass; empty where nothing is soft.
     held: Vec<f64>,
     /// The controls that the scene gives: one row for all steps, or one for each.
@@ -60,11 +64,6 @@ impl Model {
             return Err(Error::NoSuchInput { what: "solid", key: (*name).to_owned(), nearest });
         }
         scene.check()?;
-        if let Some(attachment) = scene.attachments.first() {
-            let what = format!("`{}` holds points to a body, which steps do not know yet", attachment.name);
-            let fix = "leave it out, or join points and particles by `[[springs]]`";
-            return Err(Error::Scene(pullback_scene::Invalid::new("attachments[0]", what, fix)));
-        }
         let groups: Vec<Group> = scene
             .particles
             .iter()
@@ -82,7 +81,12 @@ impl Model {
             scene.particles.iter().flat_map(f).collect()
         };
         let positions = all(&|g| g.positions.concat());
-        let velocities = all(&|g| g.velocities.concat());
+        let mut velocities = all(&|g| g.velocities.concat());
+        for motion in &scene.motions {
+            for &at in &motion.points {
+                velocities[3 * at..3 * at + 3].copy_from_slice(&motion.initial_velocity());
+            }
+        }
         let robot = |description| Robot::new(description).map(|robot| robot.held_as(scene));
         let robots = scene.robots.iter().map(robot).collect::<Result<Vec<_>, _>>()?;
         let mut blocks =
@@ -126,14 +130,22 @@ impl Model {
             constraints,
             contact: None,
             controllers: Vec::new(),
+            attached: None,
+            moved: Moved::new(scene).map(Arc::new),
             held,
-            controls: controls(scene),
+            controls: vec![Vec::new(); scheduled(scene)],
         };
         for force in forces(scene, materials) {
             inner.add(force)?;
         }
         if let Some(touching) = Touching::new(scene, |group| points(scene, group).start)? {
             inner.add(Arc::new(touching))?;
+        }
+        inner.schedule("actuators.force", |t| actuator_controls(scene, t));
+        if let Some(moved) = inner.moved.clone() {
+            inner.params = extended(&inner.params, moved.params())?;
+            inner.control = extended(&inner.control, moved.controls())?;
+            inner.controls.iter_mut().enumerate().for_each(|(t, row)| row.extend(moved.control(t)));
         }
         for robot in inner.robots.clone() {
             inner.params = extended(&inner.params, robot.params())?;
@@ -150,6 +162,14 @@ impl Model {
         }
         for robot in &inner.robots {
             robot.refine([&mut inner.state, &mut inner.params, &mut inner.control].map(Arc::make_mut));
+        }
+        if !scene.attachments.is_empty() {
+            let model = Model { inner: Arc::new(inner) };
+            let (attached, rates) = Attached::new(scene, &model)?;
+            inner = Arc::unwrap_or_clone(model.inner);
+            inner.params = extended(&inner.params, attached.params())?;
+            inner.attached = Some(Arc::new(attached));
+            Arc::make_mut(&mut inner.state).start_from("particles.velocity", &rates);
         }
         for given in &scene.controllers {
             let of =
@@ -294,6 +314,22 @@ impl Model {
         self.inner.contact.as_deref()
     }
 
+    /// Particles that are attached to bodies, if some are.
+    pub(crate) fn attached(&self) -> Option<&Arc<Attached>> {
+        self.inner.attached.as_ref()
+    }
+
+    /// Particles whose motion is given, if some are.
+    pub(crate) fn moved(&self) -> Option<&Moved> {
+        self.inner.moved.as_deref()
+    }
+
+    /// Particles that are held fast or moved: they have no freedom of their own.
+    pub(crate) fn led(&self) -> Vec<usize> {
+        let held = self.attached().into_iter().flat_map(|attached| attached.held());
+        held.chain(self.moved().into_iter().flat_map(|moved| moved.points().iter().copied())).collect()
+    }
+
     pub(crate) fn constraints(&self) -> &[Arc<dyn Constraint>] {
         &self.inner.constraints
     }
@@ -305,14 +341,17 @@ impl Inner {
         let controls = force.controls();
         let more: Vec<f64> = controls.iter().flat_map(|block| block.values.clone()).collect();
         self.control = extended(&self.control, controls)?;
-        for row in &mut self.controls {
-            let wanted = self.control.len();
-            if row.len() < wanted {
-                row.extend(&more[more.len() - (wanted - row.len())..]);
-            }
-        }
+        self.controls.iter_mut().for_each(|row| row.extend(&more));
         self.forces.push(force);
         Ok(())
+    }
+
+    /// Sets what the controls with this key are in each step.
+    fn schedule(&mut self, key: &str, in_step: impl Fn(usize) -> Vec<f64>) {
+        let Some((_, range)) = self.control.ranges().find(|(block, _)| block.key == key) else { return };
+        for (t, row) in self.controls.iter_mut().enumerate() {
+            row[range.clone()].copy_from_slice(&in_step(t));
+        }
     }
 }
 
@@ -343,18 +382,21 @@ fn extended(layout: &Layout, more: Vec<Block>) -> Result<Arc<Layout>, Error> {
     Ok(layout)
 }
 
-/// The controls of the scene's actuators.
-fn controls(scene: &Scene) -> Vec<Vec<f64>> {
+/// For how many steps a scene gives controls, which are those of all later ones; at least 1.
+fn scheduled(scene: &Scene) -> usize {
     let motors = scene.robots.iter().flat_map(|robot| robot.motors.iter().map(|m| m.controls.len()));
-    let rows = scene.actuators.iter().map(|a| a.control.len()).chain(motors).max().unwrap_or(1).max(1);
-    let row = |t: usize| -> Vec<f64> {
-        scene
-            .actuators
-            .iter()
-            .flat_map(|a| a.control.get(t).or(a.control.last()).copied().unwrap_or_default())
-            .collect()
-    };
-    (0..rows).map(row).collect()
+    let motions = scene.motions.iter().map(|motion| match &motion.velocity {
+        Velocity::Steady(_) => 1,
+        Velocity::Control(controls) => controls.len(),
+    });
+    let actuators = scene.actuators.iter().map(|a| a.control.len());
+    actuators.chain(motors).chain(motions).max().unwrap_or(1).max(1)
+}
+
+/// The controls of the scene's actuators in a step.
+fn actuator_controls(scene: &Scene, t: usize) -> Vec<f64> {
+    let of = |a: &Actuator| a.control.get(t).or(a.control.last()).copied().unwrap_or_default();
+    scene.actuators.iter().flat_map(of).collect()
 }
 
 /// The controls of a robot's motors in a step.

@@ -211,6 +211,14 @@ impl Layout {
         }
     }
 
+    /// Lets vectors of a block, by their numbers, start from other values.
+    pub(crate) fn start_from(&mut self, key: &str, values: &[(usize, [f64; 3])]) {
+        let Some(block) = self.blocks.iter_mut().find(|block| block.key == key) else { return };
+        for (i, value) in values {
+            block.values[3 * i..3 * i + 3].copy_from_slice(value);
+        }
+    }
+
     /// The blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

@@ -8,10 +8,11 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::Integrator;
 
-use crate::articulated::{Combine, Prepared, Retract, Robot, Slots, Tree};
-use crate::contact::{Contacts, Part};
+use crate::articulated::{Prepared, Robot, Tree};
+use crate::contact::Contacts;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
-use crate::force::{AnyNumber, Force, Inputs, Site, Workshop};
+use crate::force::{AnyNumber, Force, Inputs, Workshop};
 use crate::integrate::{self, LATTICE_LIMIT, on_lattice};
 use crate::model::Model;
 use crate::names::{Block, Layout};
@@ -117,8 +118,8 @@ pub(crate) fn ranges(buffers: &[(BufferUse, usize)]) -> impl Iterator<Item = (Bu
 pub(crate) struct Unknown {
     pub z: Vec<(BufferUse, usize)>,
     pub residual: Vec<(BufferUse, usize)>,
-    /// The next position is x ⊕ (a v + b z): a and b [s].
-    pub position_per_velocity: [f64; 2],
+    /// The next position is x ⊕ (a v + b z): a and b [s]. None where particles are held fast or moved: only the program knows then.
+    pub position_per_velocity: Option<[f64; 2]>,
 }
 
 impl Step {
@@ -264,11 +265,15 @@ impl Declared {
         let mut elsewhere = Program::builder();
         let mut slots = HashMap::new();
         declare_all(&mut elsewhere, model.params_layout(), &mut slots, true);
-        for made in Workshop::of(model.forces(), &mut elsewhere, &slots, model.particles())? {
-            let buffer = made.buffer.parameter_like(p, &format!("{}, prepared", made.key), made.len);
+        let all = Workshop::of(model.forces(), &mut elsewhere, &slots, model.particles())?;
+        for made in all {
+            let buffer = made.buffer.read_by(p, &format!("{}, prepared", made.key), made.len, &elsewhere);
             let numbers = BufferUse::from(buffer).numbers();
             declared.prepared.push((buffer.into(), made.len * numbers));
             declared.inputs.prepared.insert(made.key, buffer);
+        }
+        if let Some(attached) = model.attached() {
+            attached.weigh(p, &mut declared.inputs)?;
         }
         Ok(declared)
     }
@@ -354,7 +359,12 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
     let mut p = Program::builder();
     let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model)?;
     let mut dynamics = Dynamics::new(&mut p, model, &inputs, scheme.part())?;
-    let integrate::Next { x, v, implicit } = integrate::advance(&mut dynamics, scheme, back)?;
+    let mut next = integrate::advance(&mut dynamics, scheme, back)?;
+    let led = model.led();
+    if !led.is_empty() {
+        next = next.led(&mut dynamics, &led)?;
+    }
+    let integrate::Next { x, v, implicit } = next;
     let residuals = std::mem::take(&mut dynamics.residuals);
     residuals.iter().for_each(|&residual| p.output(residual));
     let next = [x.uses(&p), v.uses(&p)].concat();
@@ -381,6 +391,11 @@ fn reversible(model: &Model) -> Result<(), Error> {
         return Err(Error::Reversible(format!(
             "the reversible integrator needs the state before a step to be found from that after it, and `{name}` looks at the state before"
         )));
+    }
+    if model.moved().is_some() {
+        return Err(Error::Reversible(
+            "the reversible integrator knows no motions that are given: steps back would begin where they end".into(),
+        ));
     }
     if let Some(robot) = model.robots().first() {
         let name = robot.name();
@@ -424,168 +439,4 @@ fn reversible(model: &Model) -> Result<(), Error> {
     Err(Error::Reversible(
         "the reversible integrator needs constraints that do not depend on velocities".into(),
     ))
-}
-
-impl From<AnyNumber> for BufferUse {
-    fn from(slot: AnyNumber) -> Self {
-        match slot {
-            AnyNumber::Scalar(buffer) => buffer.into(),
-            AnyNumber::Vector(buffer) => buffer.into(),
-            AnyNumber::Quaternion(buffer) => buffer.into(),
-            AnyNumber::Matrix(buffer) => buffer.into(),
-            AnyNumber::Edges(buffer) => buffer.into(),
-        }
-    }
-}
-
-/// `a + b`
-#[kernel]
-fn plus<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
-    a + b
-}
-
-/// Acceleration [m/s²]:  a = f / m
-#[kernel]
-fn accelerate<R: Real>(f: Vec3<R>, m: R) -> Vec3<R> {
-    f / m
-}
-
-/// The same where points that are held may be without mass: a kilogram is added to these, whose accelerations are taken away again.
-#[kernel]
-fn accelerate_or_hold<R: Real>(f: Vec3<R>, m: R, held: R) -> Vec3<R> {
-    f / (m + held)
-}
-
-/// The right-hand side of the equation of motion, to be evaluated where an integrator wants it.
-pub(crate) struct Dynamics<'a> {
-    pub program: &'a mut Builder,
-    pub model: &'a Model,
-    pub inputs: &'a Inputs,
-    pub evaluations: usize,
-    /// The length of a part of a step [s].
-    pub h: f64,
-    /// How far the impulses of contacts are from their law.
-    pub residuals: Vec<Buffer<f64>>,
-}
-
-impl<'a> Dynamics<'a> {
-    pub fn new(
-        program: &'a mut Builder,
-        model: &'a Model,
-        inputs: &'a Inputs,
-        h: f64,
-    ) -> Result<Self, Error> {
-        Ok(Dynamics { program, model, inputs, evaluations: 0, h, residuals: Vec::new() })
-    }
-
-    /// A place to evaluate forces at.
-    pub fn site(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Site<'_> {
-        self.evaluations += 1;
-        let evaluation = format!(" {}", self.evaluations);
-        let x = x.of_particles(self.program, &format!("no positions{evaluation}"));
-        let v = v.of_particles(self.program, &format!("no velocities{evaluation}"));
-        let (inputs, particles) = (self.inputs, self.model.particles());
-        Site { program: self.program, x, v, inputs, particles, evaluation, delay, time: None }
-    }
-
-    /// Accelerations at positions `x` and velocities `v`, `delay` seconds after the start of the step.
-    pub fn acceleration(&mut self, x: &Bundle, v: &Bundle, delay: f64) -> Result<Bundle, Error> {
-        let evaluation = self.evaluations + 1;
-        let name = move |what: &str| format!("{what} {evaluation}");
-        let parts = self.parts(x, v)?;
-        let mut on_particles = None;
-        let robots = match self.model.contact() {
-            Some(contact) => {
-                let robots = (self.model.robots(), parts);
-                let particles = self.inputs.particles(x, v, self.model.particles());
-                let out = contact.add(self.program, &name, self.inputs, robots, particles, self.h)?;
-                self.residuals.extend(out.residual);
-                on_particles = out.on_particles;
-                out.accelerations
-            }
-            None => {
-                let robots = self.model.robots().iter().zip(parts);
-                robots.map(|(robot, part)| robot.acceleration(self.program, &name, part)).collect()
-            }
-        };
-        let particles = match x.particles {
-            Some(_) => Some(self.of_particles(x, v, delay, on_particles)?),
-            None => None,
-        };
-        self.evaluations = evaluation;
-        Ok(Bundle { particles, robots })
-    }
-
-    /// Robots and what acts on them, besides contacts.
-    pub fn parts(&mut self, x: &Bundle, v: &Bundle) -> Result<Vec<Part>, Error> {
-        let evaluation = self.evaluations + 1;
-        let name = move |what: &str| format!("{what} {evaluation}");
-        let mut parts = Vec::new();
-        for (r, robot) in self.model.robots().iter().enumerate() {
-            let slots = (
-                &Slots { what: "param", slots: &self.inputs.params },
-                &Slots { what: "control", slots: &self.inputs.controls },
-            );
-            let gravity = self.inputs.param::<Vec3>("gravity")?;
-            let prepared = &self.inputs.robots[r];
-            let at = (x.robots[r], v.robots[r]);
-            parts.push(robot.acted_on(self.program, &name, slots, prepared, gravity, at)?);
-        }
-        Ok(parts)
-    }
-
-    /// All forces on particles, those of contact among them, divided by the masses, within the constraints.
-    fn of_particles(
-        &mut self,
-        x: &Bundle,
-        v: &Bundle,
-        delay: f64,
-        contact: Option<Buffer<Vec3>>,
-    ) -> Result<Buffer<Vec3>, Error> {
-        let (mass, model) = (self.inputs.mass()?, self.model);
-        let mut site = self.site(x, v, delay);
-        let mut total = model.forces()[0].force(&mut site)?;
-        for (i, force) in model.forces().iter().enumerate().skip(1) {
-            let force = force.force(&mut site)?;
-            let name = site.name(&format!("sum of {} forces", i + 1));
-            total = site.program.map::<plus>(&name, (total.own(), force.own()));
-        }
-        if let Some(contact) = contact {
-            let name = site.name("sum of forces and contact");
-            total = site.program.map::<plus>(&name, (total.own(), contact.own()));
-        }
-        let name = site.name("acceleration");
-        let mut acceleration = match model.held() {
-            [] => site.program.map::<accelerate>(&name, (total.own(), mass.own())),
-            held => {
-                let held = site.program.constant::<f64>(&site.name("held"), held);
-                site.program.map::<accelerate_or_hold>(&name, (total.own(), mass.own(), held.own()))
-            }
-        };
-        for constraint in model.constraints() {
-            acceleration = constraint.constrain(&mut site, acceleration)?;
-        }
-        Ok(acceleration)
-    }
-
-    /// Σ factor · buffer of each robot.
-    pub fn combine(&mut self, name: &str, terms: &[(&Bundle, f64)]) -> Vec<Buffer<f64>> {
-        let mut of = |(r, robot): (usize, &Robot)| {
-            let terms: Vec<(Buffer<f64>, f64)> =
-                terms.iter().map(|(b, factor)| (b.robots[r], *factor)).collect();
-            let len = self.program.len(terms[0].0);
-            Combine::add(self.program, &format!("{name} of {}", robot.name()), len, &terms)
-        };
-        self.model.robots().iter().enumerate().map(&mut of).collect()
-    }
-
-    /// q ⊕ h t of each robot.
-    pub fn retract(&mut self, name: &str, x: &Bundle, t: &[Buffer<f64>], h: f64) -> Vec<Buffer<f64>> {
-        let mut of = |(r, robot): (usize, &Robot)| {
-            let name = format!("{name} of {}", robot.name());
-            let manifold = (&robot.manifold, robot.tree().positions());
-            Retract::add(self.program, &name, manifold, (x.robots[r], t[r], h))
-        };
-        self.model.robots().iter().enumerate().map(&mut of).collect()
-    }
 }

@@ -90,6 +90,7 @@ mod controller;
 mod elastic;
 mod error;
 mod material;
+mod motion;
 mod names;
 mod particles;
 mod path;
@@ -117,6 +118,7 @@ pub use controller::Controller;
 pub use elastic::{Elastic, SolidMaterial};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
+pub use motion::{PrescribedMotion, Velocity};
 pub use particles::Particles;
 pub use problem::{
     Bounds, LossKind, LossTerm, Method, Optimiser, Part, Problem, Table, Track, Tracked, Variable, When,

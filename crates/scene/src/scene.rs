@@ -7,6 +7,7 @@ use crate::contact::Contact;
 use crate::controller::Controller;
 use crate::error::{Error, Invalid};
 use crate::material::{Material, MaterialPair, Surface};
+use crate::motion::PrescribedMotion;
 use crate::names::{Names, PartNames};
 use crate::particles::Particles;
 use crate::problem::{Part, Tracked};
@@ -38,6 +39,8 @@ pub struct Scene {
     pub sheets: Vec<Sheet>,
     /// Particles that are held to bodies.
     pub attachments: Vec<Attachment>,
+    /// Particles whose motion is given.
+    pub motions: Vec<PrescribedMotion>,
     /// How surfaces of soft things touch themselves and each other; `None`: they do not.
     pub soft_contact: Option<SoftContact>,
     /// Networks that add to controls in every step.
@@ -148,6 +151,7 @@ impl Default for Scene {
             solids: Vec::new(),
             sheets: Vec::new(),
             attachments: Vec::new(),
+            motions: Vec::new(),
             soft_contact: None,
             controllers: Vec::new(),
             forces: Vec::new(),

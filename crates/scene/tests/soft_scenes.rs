@@ -3,7 +3,8 @@
 use pullback_scene::robot::Placement;
 use pullback_scene::soft::{Cut, Diagonals, Gear, SheetMesh, SolidMesh};
 use pullback_scene::{
-    Attachment, Elastic, LossKind, Part, Particles, Problem, Scene, Sheet, Solid, SolidMaterial,
+    Attachment, Elastic, LossKind, Part, Particles, PrescribedMotion, Problem, Scene, Sheet, Solid,
+    SolidMaterial, Velocity,
 };
 
 const FILE: &str = "tests/good/soft.toml";
@@ -203,6 +204,25 @@ fn attachments_of_the_file() {
     assert_eq!(scene.attachments, [Attachment::new("knot", knot, pole), band]);
 }
 
+#[test]
+fn motions_of_the_file() {
+    let scene = file();
+    let (orb, triangle) = (scene.particle_index("orb[0]"), scene.particle_index("triangle[0]"));
+    let (orb, triangle) = (orb.expect("it is there"), triangle.expect("it is there"));
+    let places = &scene.particles[3].positions;
+    let low: Vec<usize> = (0..places.len()).filter(|&at| places[at][2] <= 0.0).map(|at| orb + at).collect();
+    assert!(low.len() > 3 && low.len() < places.len(), "{low:?}");
+    let shake =
+        PrescribedMotion::steady("shake", low, [0.0, 0.0, 0.1]).oscillating([0.01, 0.0, 0.0], 2.0, 0.5);
+    let points = (triangle..triangle + 3).collect();
+    let lead = PrescribedMotion::controlled("lead", points, vec![[0.0, 0.0, 1.0]]);
+    assert_eq!(lead.initial_velocity(), [0.0, 0.0, 1.0]);
+    let [x, y, z] = shake.initial_velocity();
+    assert!((x + 0.01 * std::f64::consts::TAU * 2.0 * 0.5f64.sin()).abs() < 1e-15, "{x}");
+    assert_eq!([y, z], [0.0, 0.1]);
+    assert_eq!(scene.motions, [shake, lead]);
+}
+
 /// A change that makes a scene wrong, and where the error is.
 type Change = (fn(&mut Scene), &'static str);
 
@@ -263,6 +283,21 @@ fn every_field_is_checked() {
         (|s| s.attachments[0].damping = 1.0, "attachments[0].damping"),
         (|s| s.attachments[1].damping = -1.0, "attachments[1].damping"),
         (|s| s.attachments[1].stiffness = Some(0.0), "attachments[1].stiffness"),
+        (|s| s.motions[0].name = "beam".into(), "motions[0].name"),
+        (|s| s.motions[0].points.clear(), "motions[0].points"),
+        (|s| s.motions[0].points[0] = 1_000_000, "motions[0].points"),
+        (|s| s.motions[0].points[0] = 1, "motions[0].points"),
+        (|s| s.motions[1].points = s.motions[0].points.clone(), "motions[1].points"),
+        (|s| s.motions[1].points = s.attachments[0].points.clone(), "motions[1].points"),
+        (|s| s.motions[0].velocity = Velocity::Steady([f64::NAN; 3]), "motions[0].velocity[0]"),
+        (|s| s.motions[1].velocity = Velocity::Control(vec![[0.0; 3]; 3]), "motions[1].controls"),
+        (
+            |s| s.motions[1].velocity = Velocity::Control(vec![[0.0, 0.0, f64::NAN]]),
+            "motions[1].controls[0][2]",
+        ),
+        (|s| s.motions[0].swing.as_mut().expect("it swings").0[1] = f64::NAN, "motions[0].amplitude[1]"),
+        (|s| s.motions[0].swing.as_mut().expect("it swings").1.frequency = 0.0, "motions[0].frequency"),
+        (|s| s.motions[0].swing.as_mut().expect("it swings").1.phase = f64::NAN, "motions[0].phase"),
     ];
     let good = file();
     assert_eq!(good.check(), Ok(()));

@@ -4,7 +4,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_scene::robot::JointKind;
 
-use super::bodies::Bodies;
+use super::bodies::{Bodies, Moving};
 use super::centroid::Whole;
 use super::joint_forces::{angle, limit_energy};
 use super::model::key;
@@ -17,6 +17,8 @@ use crate::names::Layout;
 pub(crate) struct RobotEnergy {
     robot: Robot,
     pub whole: Buffer<Whole>,
+    /// Where its bodies are.
+    pub moving: Moving,
     /// Where its positions and velocities start in a state.
     positions: usize,
     velocities: usize,
@@ -38,7 +40,7 @@ impl RobotEnergy {
         let moves: Vec<f64> =
             robot.tree.node_of_body.iter().map(|n| if *n == WORLD { 0.0 } else { 1.0 }).collect();
         let whole = Whole::add(p, &format!("{name} whole"), moving, &masses, &moves);
-        Ok(RobotEnergy { robot: robot.clone(), whole, positions, velocities })
+        Ok(RobotEnergy { robot: robot.clone(), whole, moving, positions, velocities })
     }
 
     /// Does nothing take energy out of it or put some in?

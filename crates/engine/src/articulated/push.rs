@@ -1,10 +1,12 @@
 //! Forces and torques on bodies from outside, in world axes, at the origins of the bodies.
 
+use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Lane, View, World};
+use pullback_kernel::program::{BufferUse, Builder, Lane, View, World};
 
 use super::kinematics::zero;
 use super::rnea_pullback::Outside;
+use crate::dynamics::plus;
 
 /// Which bodies are pushed, and by what.
 #[derive(Clone, Debug)]
@@ -49,7 +51,34 @@ fn push_bars<R: Real>(
     (-seen, -w.angular, point_bar, cross(torque, w.angular) + cross(force, seen))
 }
 
+/// A vector, for the body that it acts on.
+#[kernel]
+fn on_body<R: Real>(x: Vec3<R>) -> [Vec3<R>; 1] {
+    [x]
+}
+
 impl Pushes {
+    /// What both push with, on all bodies that either pushes. `name` makes names that nothing else in the program has.
+    pub fn with(self, p: &mut Builder, name: &dyn Fn(&str) -> String, more: Pushes) -> Pushes {
+        let mut on = self.on.clone();
+        on.extend(more.on.iter().filter(|push| !self.on.contains(push)));
+        let mut places = |what: &str, pushes: &Pushes| {
+            let place = |push| [on.iter().position(|other| other == push).unwrap_or(0)];
+            let table: Vec<[usize; 1]> = pushes.on.iter().map(place).collect();
+            p.corners(&name(&format!("places of {what} pushes")), &table, on.len())
+        };
+        let (before, after) = (places("first", &self), places("further", &more));
+        let mut sum = |what: &str, first: Buffer<Vec3>, further: Buffer<Vec3>| {
+            let name = |which: &str| name(&format!("{which} {what}"));
+            let first = p.elements::<Once<on_body>, Vec3, 1>(&name("first"), before, (first.own(),));
+            let further = p.elements::<Once<on_body>, Vec3, 1>(&name("further"), after, (further.own(),));
+            p.map::<plus>(&name("sum of"), (first.own(), further.own()))
+        };
+        let force = sum("push", self.force, more.force);
+        let torque = sum("push torque", self.torque, more.torque);
+        Pushes { on, force, torque, in_node: self.in_node }
+    }
+
     pub fn reads(&self) -> Vec<BufferUse> {
         vec![self.force.into(), self.torque.into(), self.in_node.into()]
     }

@@ -27,6 +27,16 @@ pub(crate) struct Face {
     pub extent: Extent,
     /// Of each group: which of the surfaces.
     pub surfaces: Vec<usize>,
+    /// Particles that are attached to what the shape moves with, in order: they do not touch it.
+    pub attached: Vec<usize>,
+}
+
+impl Face {
+    /// Can this particle touch it?
+    #[inline(always)]
+    pub fn touches(&self, particle: usize) -> bool {
+        self.attached.is_empty() || self.attached.binary_search(&particle).is_err()
+    }
 }
 
 /// Where no particle can be that touches a shape, as far as is known at little cost.

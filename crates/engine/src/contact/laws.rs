@@ -8,6 +8,7 @@ use super::contacts;
 use super::measure::Source;
 use super::{Contacts, Part, Particles, Touched};
 use crate::articulated::Robot;
+use crate::attached::Holding;
 use crate::error::Error;
 use crate::force::Inputs;
 
@@ -16,6 +17,8 @@ pub(crate) struct Site<'a> {
     pub p: &'a mut Builder,
     pub name: &'a dyn Fn(&str) -> String,
     pub inputs: &'a Inputs,
+    /// What particles are attached to, if they are.
+    pub holding: Option<&'a Holding>,
 }
 
 /// Contacts, and where their forces come from; with impulses, how far they are from their law.

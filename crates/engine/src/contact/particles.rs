@@ -305,7 +305,7 @@ impl Operation for ParticleContact {
                     let ball = of_particles.ball(i);
                     let x = ball.pose.position;
                     let near = extent.near(&pose, reach, x, ball.radius[0]);
-                    if !near.any() {
+                    if !near.any() || !face.touches(i) {
                         continue;
                     }
                     let found = self.find(world, face, &shapes, &ball, near);
@@ -347,7 +347,7 @@ impl Operation for ParticleContact {
                     let ball = of_particles.ball(i);
                     let (pose, x) = (&shapes.poses[face.shape], ball.pose.position);
                     let near = extent.near(pose, reach, x, ball.radius[0]);
-                    if !near.any() {
+                    if !near.any() || !face.touches(i) {
                         continue;
                     }
                     let found = self.find(world, face, &shapes, &ball, near);

@@ -16,6 +16,7 @@ use super::place::Place;
 use super::solids;
 use super::touchable::{Mixed, Pinned, Shape, Surface as Mixture, Touchable};
 use crate::articulated::Robot;
+use crate::attached::body_of;
 use crate::error::Error;
 use crate::names::{Block, Group, Quantity};
 use crate::particles::OwnGround;
@@ -286,7 +287,7 @@ impl Collector<'_> {
                 count += 1;
             }
         }
-        let against = self.against(&mut surfaces);
+        let against = self.against(robots, &mut surfaces);
         if slots == 0 && against.is_none() {
             return None;
         }
@@ -349,7 +350,7 @@ impl Collector<'_> {
     }
 
     /// What particles touch: all shapes but the ground, which is a force of its own to them.
-    fn against(&self, surfaces: &mut Vec<Mixture>) -> Option<Against> {
+    fn against(&self, robots: &[Robot], surfaces: &mut Vec<Mixture>) -> Option<Against> {
         let (mut groups, mut made, mut first) = (Vec::new(), Vec::new(), 0);
         for group in &self.scene.particles {
             groups.push(first..first + group.positions.len());
@@ -370,9 +371,24 @@ impl Collector<'_> {
                 extent: Extent::of(&shape.kind),
                 pair,
                 surfaces: made.iter().map(of).collect(),
+                attached: self.attached_to(&shape.on, robots),
             });
         }
         (!faces.is_empty()).then_some(Against { groups, faces })
+    }
+
+    /// Particles that are attached to the body of a shape, or to one that moves with it, in order.
+    fn attached_to(&self, on: &Pinned, robots: &[Robot]) -> Vec<usize> {
+        let Pinned::Body(robot, body) = *on else { return Vec::new() };
+        let nodes = &robots[robot].tree.node_of_body;
+        let moves_along = |part| match body_of(&self.scene.robots, part) {
+            (other, Some(held)) => other == robot && nodes[held] == nodes[body],
+            (_, None) => false,
+        };
+        let here = self.scene.attachments.iter().filter(|it| moves_along(it.part));
+        let mut particles: Vec<usize> = here.flat_map(|it| it.points.iter().copied()).collect();
+        particles.sort_unstable();
+        particles
     }
 
     /// The number of what two surfaces do to each other, by a penalty or not.

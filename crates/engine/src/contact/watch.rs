@@ -8,10 +8,11 @@ use super::Contacts;
 use super::dynamics::NO_ROOM;
 use super::measure::{Group, Sums};
 use crate::articulated::mechanism::finite;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
 use crate::model::Model;
 use crate::preparation::{Preparation, Preparing};
-use crate::step::{Declared, Dynamics, Scheme};
+use crate::step::{Declared, Scheme};
 use crate::stepper::{read_bars, write_all};
 
 /// Which contacts are summed up.
@@ -138,12 +139,12 @@ impl ContactWatch {
         };
         let mut p = Program::builder();
         let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model)?;
-        let parts = Dynamics::new(&mut p, model, &inputs, scheme.part())?.parts(&inputs.x, &inputs.v)?;
+        let acting =
+            Dynamics::new(&mut p, model, &inputs, scheme.part())?.acting(&inputs.x, &inputs.v, 0.0)?;
         let groups = groups(contact);
         let n = groups.len();
-        let particles = inputs.particles(&inputs.x, &inputs.v, model.particles());
         let h = scheme.part();
-        let (sums, residual) = contact.measure(&mut p, &inputs, (parts, particles), h, groups)?;
+        let (sums, residual) = contact.measure(&mut p, &inputs, acting, h, groups)?;
         p.output(sums.force);
         residual.into_iter().for_each(|residual| p.output(residual));
         let Sums { normal, friction, penetration, count, sliding, .. } = sums;

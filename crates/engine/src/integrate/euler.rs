@@ -1,8 +1,8 @@
 //! Euler's rules: explicit and semi-implicit, both of order 1.
 
 use super::Next;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
-use crate::step::Dynamics;
 
 /// x' = x + h v,  v' = v + h a(x, v, t)
 pub fn explicit(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {

@@ -3,13 +3,21 @@
 use pullback_kernel::prelude::*;
 
 use super::Next;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
-use crate::step::{Bundle, Dynamics};
+use crate::moved::free_of;
+use crate::step::Bundle;
 
 /// The equation [m/s]:  z - v - h a
 #[kernel]
 fn residual<R: Real>(z: Vec3<R>, v: Vec3<R>, a: Vec3<R>, h: R) -> Vec3<R> {
     z - v - a * h
+}
+
+/// The residual of what is free, z - v of what is led.
+#[kernel]
+fn residual_or_led<R: Real>(z: Vec3<R>, residual: Vec3<R>, v: Vec3<R>, free: R) -> Vec3<R> {
+    residual * free + (z - v) * (1.0 - free)
 }
 
 /// `(a + b) / 2`
@@ -37,7 +45,22 @@ impl Dynamics<'_> {
         let robots = self.combine("residual", &[(&z, 1.0), (v, -1.0), (a, -h)]);
         let residual = Bundle { particles: residual, robots };
         let v = Bundle { particles: v_next, robots: self.combine("next velocity", &[(&z, 1.0)]) };
-        Next { x, v, implicit: Some((z, residual, moved)) }
+        Next { x, v, implicit: Some((z, residual, Some(moved))) }
+    }
+
+    /// The residual of particles, with z - v' for those that are led, whose velocity is v' in the end.
+    pub fn residual_of_led(
+        &mut self,
+        z: &Bundle,
+        residual: &Bundle,
+        v: &Bundle,
+        led: &[usize],
+    ) -> Option<Buffer<Vec3>> {
+        let (z, residual, v) = (z.particles?, residual.particles?, v.particles?);
+        let free =
+            self.program.constant::<f64>("free, of the residual", &free_of(led, self.model.particles()));
+        let ports = (z.own(), residual.own(), v.own(), free.own());
+        Some(self.program.map::<residual_or_led>("residual with what is led", ports))
     }
 }
 

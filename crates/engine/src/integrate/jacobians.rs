@@ -203,6 +203,29 @@ impl Jacobians {
         Ok(())
     }
 
+    /// The cotangents of all worlds' unknowns, one after the other, from those of the states that the step ends with: where J was computed.
+    pub fn pull_next<S: Parts>(&mut self, state_bar: &[S], z_bar: &mut [f64]) -> Result<(), AccessError> {
+        let n = self.sparsity.size;
+        for (world, bars) in state_bar.chunks_exact(state_bar.len() / self.worlds).enumerate() {
+            for (buffer, range) in ranges(&self.io.next) {
+                let numbers = &mut self.numbers[..range.len()];
+                numbers.iter_mut().zip(&bars[range]).for_each(|(to, bar)| *to = bar.value());
+                self.rows.seed_numbers(world, buffer, numbers)?;
+            }
+            self.numbers.fill(0.0);
+            for (buffer, range) in ranges(&self.unknown.residual) {
+                self.rows.seed_numbers(world, buffer, &self.numbers[range])?;
+            }
+        }
+        self.rows.pullback();
+        for (world, bars) in z_bar.chunks_exact_mut(n).enumerate() {
+            for (buffer, range) in ranges(&self.unknown.z) {
+                self.rows.bar_numbers_into(world, buffer, &mut bars[range])?;
+            }
+        }
+        Ok(())
+    }
+
     /// J⁻¹ b, in place, or where J is not positive a step downhill. Is it found?
     pub fn step(&mut self, world: usize, b: &mut [f64]) -> bool {
         match &mut self.factors {

@@ -4,8 +4,9 @@ use pullback_kernel::prelude::*;
 
 use super::Next;
 use crate::articulated::{Normalise, Rates};
+use crate::dynamics::Dynamics;
 use crate::error::Error;
-use crate::step::{Bundle, Dynamics};
+use crate::step::Bundle;
 
 /// y + h (k1 + 2 k2 + 2 k3 + k4), with a sixth of the step as h
 #[kernel]

@@ -3,8 +3,9 @@
 use pullback_kernel::prelude::*;
 
 use super::Next;
+use crate::dynamics::Dynamics;
 use crate::error::Error;
-use crate::step::{Bundle, Dynamics};
+use crate::step::Bundle;
 
 /// `y + d h + e k`
 #[kernel]

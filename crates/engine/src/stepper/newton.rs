@@ -300,17 +300,14 @@ impl<S: Parts> Stepper<S> {
         self.evaluate(unknown)
     }
 
-    /// Seeds the residual with -λ, from the cotangents of the next state.
-    pub(super) fn seed_residual(
-        &mut self,
-        unknown: &Unknown,
-        step: usize,
-        state_bar: &[S],
-    ) -> Result<(), Error> {
+    /// The cotangents of the unknowns, by what the next state is of them, as the step of Newton's method.
+    fn pull_unknowns(&mut self, unknown: &Unknown, state_bar: &[S]) -> Result<(), Error> {
         let count = self.unknowns();
-        self.factorise(step, true)?;
-        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         let n = &mut self.newton;
+        let Some([a, b]) = unknown.position_per_velocity else {
+            let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+            return Ok(jacobians.pull_next(state_bar, &mut n.step)?);
+        };
         for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
             let range = world * count..(world + 1) * count;
             // z is the next velocity, and moves the next position.
@@ -324,9 +321,26 @@ impl<S: Parts> Stepper<S> {
             n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
             let (x, rest) = n.numbers.split_at(self.positions);
             let (v, x_bar) = rest.split_at(count);
-            let [a, b] = unknown.position_per_velocity;
             let along = [(v, a), (&n.values[range.clone()], b)];
-            self.manifold.pull_velocity(x, along, x_bar, &mut n.step[range.clone()]);
+            self.manifold.pull_velocity(x, along, x_bar, &mut n.step[range]);
+        }
+        Ok(())
+    }
+
+    /// Seeds the residual with -λ, from the cotangents of the next state.
+    pub(super) fn seed_residual(
+        &mut self,
+        unknown: &Unknown,
+        step: usize,
+        state_bar: &[S],
+    ) -> Result<(), Error> {
+        let count = self.unknowns();
+        self.factorise(step, true)?;
+        self.pull_unknowns(unknown, state_bar)?;
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        let n = &mut self.newton;
+        for world in 0..self.worlds {
+            let range = world * count..(world + 1) * count;
             if !jacobians.solve_transposed(world, &mut n.step[range.clone()]) {
                 return Err(Error::Singular { step });
             }

@@ -1,10 +1,16 @@
 //! Small soft things: of every material, with numbers for all elements or for each, with and without what makes them move.
 
+use pullback_scene::robot::JointKind::{Free, Hinge};
 use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
-use pullback_scene::{Controller, Elastic, Ground, Particles, Scene, Sheet, Solid, SolidMaterial, World};
+use pullback_scene::{
+    Attachment, Controller, Elastic, Ground, Part, Particles, PrescribedMotion, Scene, Sheet, Solid,
+    SolidMaterial, World,
+};
+
+use super::robots;
 
 /// Those that run with every integrator; others differ in nothing that an integrator sees.
-pub const THOROUGH: [&str; 2] = ["a corotated viscous solid", "a sheet"];
+pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "a flag on a pole"];
 
 /// Points that are bent and moving; the first is held fast.
 fn moving(mut points: Particles) -> Particles {
@@ -95,7 +101,44 @@ pub fn all() -> Vec<(&'static str, Scene)> {
         ("a solid with a controller", steered),
         ("a sheet", sheets(false)),
         ("a sheet in the wind, each element its own", sheets(true)),
+        ("a flag on a pole", flag_on_a_pole()),
+        ("a sheet that a body in flight carries", carried()),
     ]
+}
+
+/// A sheet on an arm: two points are held fast, one by a spring, and one is moved.
+fn flag_on_a_pole() -> Scene {
+    let mut scene = Scene { robots: vec![robots::chain("pole", &[Hinge, Hinge])], ..sheets(false) };
+    scene.particles[0].fixed[0] = [false; 3];
+    let link = |body| Part::Body { robot: 0, body };
+    scene.attachments = vec![
+        Attachment::new("knot", vec![0, 3], link(1)),
+        Attachment::new("band", vec![1], link(0)).springs(40.0, 0.3),
+    ];
+    let lead = PrescribedMotion::steady("lead", vec![5], [0.3, -0.2, 0.1]);
+    scene.motions = vec![lead.oscillating([0.05, 0.1, -0.07], 2.3, 0.4)];
+    scene
+}
+
+/// A sheet between a body in flight, which holds and pulls, and the world; two controls drive the rest of it.
+fn carried() -> Scene {
+    let mut scene = Scene { robots: vec![robots::pushed(), robots::chain("box", &[Free])], ..sheets(false) };
+    scene.particles[0].fixed[0] = [false; 3];
+    let body = |robot| Part::Body { robot, body: 0 };
+    scene.attachments = vec![
+        Attachment::new("glue", vec![0, 1], body(0)),
+        Attachment::new("band", vec![2, 0], body(1)).springs(30.0, 0.0),
+        Attachment::new("string", vec![3], body(0)).springs(20.0, 0.2),
+    ];
+    scene.motions = vec![
+        PrescribedMotion::controlled("left", vec![5], vec![[0.1, 0.2, -0.3]]),
+        PrescribedMotion::controlled("right", vec![4], vec![[0.0, -0.2, 0.1]]).oscillating(
+            [0.02, 0.0, 0.03],
+            5.0,
+            1.0,
+        ),
+    ];
+    scene
 }
 
 /// A sheet of two by one cells.

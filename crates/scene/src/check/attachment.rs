@@ -1,5 +1,6 @@
-//! Checks of attachments; robots and particles are checked already.
+//! Checks of attachments and motions; robots and particles are checked already.
 
+use super::motion::motion;
 use super::robot::part;
 use super::scene::no_particle;
 use super::{MOST, Number, too_many};
@@ -10,38 +11,55 @@ use crate::words;
 
 type Checked = Result<(), Invalid>;
 
-/// Checks all attachments.
+/// What leads a particle already: how, and what it is called.
+type Held<'s> = Option<(&'static str, &'s str)>;
+
+/// Checks all attachments and motions.
 pub(super) fn all(scene: &Scene) -> Checked {
-    if scene.attachments.is_empty() {
+    if scene.attachments.is_empty() && scene.motions.is_empty() {
         return Ok(());
     }
-    // What else holds a particle fast.
     let fixed = scene.particles.iter().flat_map(|group| group.fixed.iter());
-    let mut held: Vec<Option<&str>> = fixed.map(|axes| axes.contains(&true).then_some("fixed")).collect();
+    let fixed = fixed.map(|axes| axes.contains(&true).then_some(("held fast", "fixed")));
+    let mut held: Vec<Held<'_>> = fixed.collect();
     let mut total = 0;
     for (i, it) in scene.attachments.iter().enumerate() {
         let path = format!("attachments[{i}]");
-        total += it.points.len();
-        if total > MOST {
-            return Err(too_many(format!("{path}.points"), total, "attached points"));
-        }
+        points(&path, &it.points, ("attached", &mut total), scene)?;
         attachment(&path, it, scene)?;
         if it.stiffness.is_none() {
-            fast(&path, it, &mut held, scene)?;
+            let fix = "keep one of the two, or give the attachment a stiffness";
+            once(&path, (&it.points, ("held fast", &it.name)), fix, &mut held, scene)?;
         }
+    }
+    for (i, it) in scene.motions.iter().enumerate() {
+        let path = format!("motions[{i}]");
+        points(&path, &it.points, ("moved", &mut total), scene)?;
+        motion(&path, it, scene.simulation.steps)?;
+        once(&path, (&it.points, ("moved", &it.name)), "keep one of the two", &mut held, scene)?;
     }
     Ok(())
 }
 
-fn attachment(path: &str, it: &Attachment, scene: &Scene) -> Checked {
-    let of = |field: &str| format!("{path}.{field}");
-    if it.points.is_empty() {
-        return Err(Invalid::new(of("points"), "nothing is attached", "name at least one particle"));
+/// Are there some, and are they all there? Those of all sections are counted.
+fn points(path: &str, points: &[usize], (word, total): (&str, &mut usize), scene: &Scene) -> Checked {
+    let path = format!("{path}.points");
+    *total += points.len();
+    if *total > MOST {
+        return Err(too_many(path, *total, &format!("{word} points")));
+    }
+    if points.is_empty() {
+        return Err(Invalid::new(path, format!("nothing is {word}"), "name at least one particle"));
     }
     let count = scene.particle_count();
-    if let Some(&at) = it.points.iter().find(|&&at| at >= count) {
-        return Err(no_particle(of("points"), at, count));
+    match points.iter().find(|&&at| at >= count) {
+        Some(&at) => Err(no_particle(path, at, count)),
+        None => Ok(()),
     }
+}
+
+fn attachment(path: &str, it: &Attachment, scene: &Scene) -> Checked {
+    let of = |field: &str| format!("{path}.{field}");
     part(&of("body"), scene, it.part)?;
     Number::positive("stiffness", "N/m").check(&of("stiffness"), it.stiffness.unwrap_or(1.0))?;
     Number::not_negative("damping", "N·s/m").check(&of("damping"), it.damping)?;
@@ -52,16 +70,21 @@ fn attachment(path: &str, it: &Attachment, scene: &Scene) -> Checked {
     Ok(())
 }
 
-/// What is held fast is held once.
-fn fast<'s>(path: &str, it: &'s Attachment, held: &mut [Option<&'s str>], scene: &Scene) -> Checked {
-    for &at in &it.points {
-        if let Some(by) = held[at] {
+/// What is held fast or moved is so once.
+fn once<'s>(
+    path: &str,
+    (points, by): (&[usize], (&'static str, &'s str)),
+    fix: &str,
+    held: &mut [Held<'s>],
+    scene: &Scene,
+) -> Checked {
+    for &at in points {
+        if let Some((how, by)) = held[at] {
             let name = words::quoted(&scene.particle_name(at));
-            let what = format!("{name} is held fast by {} already", words::quoted(by));
-            let fix = "keep one of the two, or give the attachment a stiffness";
+            let what = format!("{name} is {how} by {} already", words::quoted(by));
             return Err(Invalid::new(format!("{path}.points"), what, fix));
         }
-        held[at] = Some(&it.name);
+        held[at] = Some(by);
     }
     Ok(())
 }

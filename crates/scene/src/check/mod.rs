@@ -2,6 +2,7 @@
 
 mod attachment;
 mod contact;
+mod motion;
 mod number;
 mod problem;
 mod robot;

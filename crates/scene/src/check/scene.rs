@@ -9,7 +9,7 @@ use super::{MOST, Number, attachment, contact, count, length, too_many};
 use crate::error::Invalid;
 use crate::names::allowed;
 use crate::particles::Particles;
-use crate::scene::{Actuator, AppliedForce, Scene};
+use crate::scene::{Actuator, AppliedForce, Oscillation, Scene};
 use crate::simulation::{Memory, Simulation};
 use crate::springs::Springs;
 use crate::words;
@@ -73,8 +73,9 @@ fn names(scene: &Scene, groups: &[Group]) -> Checked {
     let materials = scene.materials.iter().enumerate().map(|(i, it)| named("materials", i, &it.name));
     let shapes = scene.shapes.iter().enumerate().map(|(i, it)| named("shapes", i, &it.name));
     let attachments = scene.attachments.iter().enumerate().map(|(i, it)| named("attachments", i, &it.name));
+    let motions = scene.motions.iter().enumerate().map(|(i, it)| named("motions", i, &it.name));
     let controllers = scene.controllers.iter().enumerate().map(|(i, it)| named("controllers", i, &it.name));
-    let world = materials.chain(shapes).chain(attachments).chain(controllers);
+    let world = materials.chain(shapes).chain(attachments).chain(motions).chain(controllers);
     let mut seen: HashMap<&str, String> = HashMap::new();
     let robots =
         scene.robots.iter().enumerate().map(|(i, it)| (format!("{}.name", scene.robot_section(i)), &it.name));
@@ -233,26 +234,32 @@ fn applied_force(path: &str, force: &AppliedForce, particles: usize) -> Checked 
         return Err(no_particle(on, index, particles));
     }
     Number::any("force", "N").check_vector(&format!("{path}.force"), &force.force)?;
-    let Some(oscillation) = force.oscillation else {
-        return Ok(());
-    };
-    Number::positive("frequency", "Hz").check(&format!("{path}.frequency"), oscillation.frequency)?;
-    Number::any("phase", "rad").check(&format!("{path}.phase"), oscillation.phase)
+    force.oscillation.as_ref().map_or(Ok(()), |it| oscillation(path, it))
+}
+
+pub(super) fn oscillation(path: &str, it: &Oscillation) -> Checked {
+    Number::positive("frequency", "Hz").check(&format!("{path}.frequency"), it.frequency)?;
+    Number::any("phase", "rad").check(&format!("{path}.phase"), it.phase)
 }
 
 fn one_actuator(path: &str, actuator: &Actuator, particles: usize, steps: usize) -> Checked {
     if actuator.on >= particles {
         return Err(no_particle(format!("{path}.on"), actuator.on, particles));
     }
-    let controls = format!("{path}.controls");
-    let found = actuator.control.len();
+    controls(path, &actuator.control, steps, "N")
+}
+
+/// Controls that are vectors: one for all steps, or one for each.
+pub(super) fn controls(path: &str, given: &[[f64; 3]], steps: usize, unit: &'static str) -> Checked {
+    let path = format!("{path}.controls");
+    let found = given.len();
     if found != 1 && found != steps {
         let what = format!(
             "there are {}, and the simulation has {}",
             words::counted(found, "control"),
             words::counted(steps, "step")
         );
-        return Err(Invalid::new(controls, what, "give one control for all steps, or one for each step"));
+        return Err(Invalid::new(path, what, "give one control for all steps, or one for each step"));
     }
-    Number::any("control", "N").check_vectors(&controls, &actuator.control)
+    Number::any("control", unit).check_vectors(&path, given)
 }

@@ -18,39 +18,58 @@ const KEYS: Keys = &[
     ("damping", "damping = 10"),
 ];
 
+/// The particles that sections name.
+pub(super) struct Known<'a> {
+    names: Names<'a>,
+    /// Where they start; empty where there are no such sections.
+    places: Vec<[f64; 3]>,
+}
+
+impl<'a> Known<'a> {
+    pub fn new(root: &Table<'_>, sections: &str, particles: &'a [Particles]) -> Self {
+        let mut places = Vec::new();
+        if root.has(sections) {
+            places.extend(particles.iter().flat_map(|it| it.positions.iter().copied()));
+        }
+        Known { names: Names::new(particles), places }
+    }
+}
+
+/// The particles of `points`, as far as they start `within` a box.
+pub(super) fn points(table: &Table<'_>, known: &Known<'_>, total: &mut usize) -> Result<Vec<usize>, Invalid> {
+    let mut points = targets(&table.need("points")?, &known.names, total)?;
+    if let Some(node) = table.get("within") {
+        let within = corners(&node)?;
+        points.retain(|&at| within.contains(known.places[at]));
+        if points.is_empty() {
+            let fix = "write a box with some of `points` where they start, or leave it out";
+            return Err(node.invalid("none of the points is in this box", fix));
+        }
+    }
+    Ok(points)
+}
+
 /// Reads all attachments.
 pub(super) fn all(
     root: &Table<'_>,
     particles: &[Particles],
     robots: &[Robot],
 ) -> Result<Vec<Attachment>, Invalid> {
-    let names = Names::new(particles);
+    let known = Known::new(root, "attachments", particles);
     let parts = PartNames::new(robots);
-    let mut places = Vec::new();
-    if root.has("attachments") {
-        places.extend(particles.iter().flat_map(|it| it.positions.iter().copied()));
-    }
     let mut total = 0;
-    root.sections("attachments", |node| read(node, (&names, &places), &parts, &mut total))
+    root.sections("attachments", |node| read(node, &known, &parts, &mut total))
 }
 
 fn read(
     node: &Node<'_>,
-    (names, places): (&Names<'_>, &[[f64; 3]]),
+    known: &Known<'_>,
     parts: &PartNames<'_>,
     total: &mut usize,
 ) -> Result<Attachment, Invalid> {
     let table = node.table(KEYS)?;
     let name = table.name()?;
-    let mut points = targets(&table.need("points")?, names, total)?;
-    if let Some(node) = table.get("within") {
-        let within = corners(&node)?;
-        points.retain(|&at| within.contains(places[at]));
-        if points.is_empty() {
-            let fix = "write a box with some of `points` where they start, or leave it out";
-            return Err(node.invalid("none of the points is in this box", fix));
-        }
-    }
+    let points = points(&table, known, total)?;
     let body = table.need("body")?;
     let stiffness = table.optional("stiffness", |it| it.number())?;
     if stiffness.is_none() {

@@ -8,6 +8,7 @@ mod controller;
 mod data;
 mod files;
 mod loss;
+mod motion;
 mod node;
 mod optimiser;
 mod particles;
@@ -62,6 +63,7 @@ const KEYS: Keys = &[
     ("solids", "[[solids]]"),
     ("sheets", "[[sheets]]"),
     ("attachments", "[[attachments]]"),
+    ("motions", "[[motions]]"),
     ("soft_contact", "[soft_contact]"),
     ("controllers", "[[controllers]]"),
     ("forces", "[[forces]]"),
@@ -145,6 +147,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
     let mut bodies = 0;
     robots.extend(root.sections("bodies", |node| body::read(node, &materials, &mut bodies))?);
     let attachments = attachment::all(root, &particles, &robots)?;
+    let motions = motion::all(root, &particles)?;
     let mut scene = Scene {
         name,
         description,
@@ -153,6 +156,7 @@ fn scene(root: &Table<'_>, source: &Source) -> Result<Scene, Fault> {
         solids,
         sheets,
         attachments,
+        motions,
         soft_contact,
         controllers,
         forces,

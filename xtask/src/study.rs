@@ -1,53 +1,49 @@
-//! `cargo xtask study gradients`: checks that take too long for every change, and the document that they write.
+//! `cargo xtask study NAME`: checks that take too long for every change, and the documents that they write.
 //!
-//! The tests print lines that begin with a mark; the document has them as tables. A check that fails ends the study, and
+//! Tests print lines that begin with a mark; documents have them as tables. A check that fails ends the study, and
 //! leaves the document as it was.
 
+mod gradients;
+mod soft;
+
+use crate::Command;
 use crate::workspace::Workspace;
-use crate::{Command, process};
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
 
 pub const COMMAND: Command = Command {
     name: "study",
-    usage: "gradients [--states NUMBER]",
-    about: "Run the gradient matrix and 100,000 random states of contact; write docs/gradients.md.",
+    usage: "gradients [--states NUMBER] | soft [--instances NUMBER]",
+    about: "Run the gradient matrix and 100,000 random states of contact, or random problems with soft bodies; write \
+            docs/gradients.md, or docs/soft-tasks.md.",
     run,
 };
 
-const DOCUMENT: &str = "docs/gradients.md";
-
-/// How many random states.
-const STATES: usize = 100_000;
-
-/// The tests that print figures.
-const TESTS: [&str; 2] = ["agrees_with_differences", "gradients_of_random_states_are_right"];
-
-/// What lines of the gradient matrix, and those of random states, begin with; after it, words divided by `|`.
-const MATRIX_MARK: &str = "matrix|";
-const STATES_MARK: &str = "states|";
-
-fn run(arguments: &[String]) -> Result<()> {
-    let states = states(arguments)?;
-    let workspace = Workspace::load()?;
-    let mut cargo = process::cargo();
-    // As `cargo xtask test` runs them, so that nothing is compiled once more.
-    cargo.args(["test", "--workspace", "--tests", "--", "--nocapture"]).args(TESTS);
-    let printed =
-        process::output(cargo.env("CONTACT_STATES", states.to_string()).current_dir(&workspace.root))?;
-    let document = document(&marked(&printed, MATRIX_MARK), &marked(&printed, STATES_MARK))?;
-    std::fs::write(workspace.root.join(DOCUMENT), document)?;
-    println!("{DOCUMENT} is written");
-    Ok(())
+/// A study: a document that is written from what tests print.
+struct Study {
+    name: &'static str,
+    /// What may be given: how many of what is random.
+    option: &'static str,
+    /// How many if it is not given.
+    usual: usize,
+    run: fn(&Workspace, usize) -> Result<()>,
 }
 
-fn states(arguments: &[String]) -> Result<usize> {
+const STUDIES: [&Study; 2] = [&gradients::STUDY, &soft::STUDY];
+
+fn run(arguments: &[String]) -> Result<()> {
+    let (study, number) = chosen(arguments)?;
+    (study.run)(&Workspace::load()?, number)
+}
+
+/// The study, and how many.
+fn chosen(arguments: &[String]) -> Result<(&'static Study, usize)> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words[..] {
-        ["gradients"] => Ok(STATES),
-        ["gradients", "--states", number] => match number.parse() {
-            Ok(number) if number > 0 => Ok(number),
-            Ok(_) | Err(_) => bail!("`{number}` is no number of states"),
+    let study = words.first().and_then(|name| STUDIES.into_iter().find(|study| study.name == *name));
+    match (study, &words[..]) {
+        (Some(study), [_]) => Ok((study, study.usual)),
+        (Some(study), [_, option, number]) if *option == study.option => match number.parse() {
+            Ok(number) if number > 0 => Ok((study, number)),
+            Ok(_) | Err(_) => bail!("`{number}` is no number of {}", option.trim_start_matches('-')),
         },
         _ => bail!("usage: cargo xtask study {}", COMMAND.usage),
     }
@@ -59,112 +55,28 @@ fn marked(text: &str, mark: &str) -> Vec<Vec<String>> {
     text.lines().filter_map(|line| Some(words(&line[line.find(mark)? + mark.len()..]))).collect()
 }
 
-/// Of one world: how many numbers it has and how often it was checked, and the worst of all.
-struct Worst {
-    numbers: usize,
-    checks: usize,
-    error: f64,
-    which: String,
-    adjoint: f64,
-}
-
-fn document(matrix: &[Vec<String>], states: &[Vec<String>]) -> Result<String> {
-    let mut kinds: BTreeMap<&str, Vec<(&str, Worst)>> = BTreeMap::new();
-    for row in matrix {
-        let [kind, world, scheme, numbers, error, which, adjoint] = &row[..] else {
-            bail!("a line of the gradient matrix has {} words: {row:?}", row.len())
-        };
-        let (numbers, error, adjoint) = (numbers.parse()?, error.parse::<f64>()?, adjoint.parse::<f64>()?);
-        let worlds = kinds.entry(kind).or_default();
-        let at = worlds.iter().position(|(name, _)| name == world).unwrap_or_else(|| {
-            worlds
-                .push((world, Worst { numbers, checks: 0, error: -1.0, which: String::new(), adjoint: 0.0 }));
-            worlds.len() - 1
-        });
-        let worst = &mut worlds[at].1;
-        worst.checks += 1;
-        worst.adjoint = worst.adjoint.max(adjoint);
-        if error > worst.error {
-            (worst.error, worst.which) = (error, format!("{which}, {scheme}"));
-        }
-    }
-    if kinds.is_empty() || states.is_empty() {
-        bail!("the tests printed no figures");
-    }
-    let mut text = INTRODUCTION.to_owned();
-    for (kind, worlds) in kinds {
-        text += &format!(
-            "\n### {kind}\n\n| world | numbers | checks | worst error | where | adjoint |\n|---|---|---|---|---|---|\n"
-        );
-        for (name, worst) in worlds {
-            let Worst { numbers, checks, error, which, adjoint } = worst;
-            text += &format!("| {name} | {numbers} | {checks} | {error:.1e} | {which} | {adjoint:.1e} |\n");
-        }
-    }
-    text += RANDOM;
-    for row in states {
-        text += &format!("| {} |\n", row.join(" | "));
-    }
-    Ok(text)
-}
-
-const INTRODUCTION: &str = "# How right gradients are
-
-`cargo xtask study gradients` runs these checks and writes this page. The tests of the repository run the same checks, with
-fewer random states.
-
-## The gradient matrix
-
-Every world with every integrator that can run it, over 7 steps of 10 ms, with 1 and 3 substeps: the derivatives of a loss that
-sees all states, by every number of the first state, every control of every step and every param, against central
-differences. An error is relative to the largest of the derivatives, each times its number. \"adjoint\" is
-|⟨v, J u⟩ - ⟨Jᵀ v, u⟩| with the pushforward, relative to the sum of the absolute products.
-";
-
-const RANDOM: &str = "
-## Random states of contact
-
-One step of 10 ms from random states of every world with contact: resting exactly, touching a little, deep inside each other,
-apart; params changed or not, with and without friction. No derivative may be other than finite. Along a
-random direction the gradient agrees with differences; so does every number of it that is exactly zero. \"kinks\"
-are directions in which differences to both sides, or of several lengths, disagree with each other: a contact begins, ends, sticks or slides there
-([nonsmooth.md](nonsmooth.md)). \"refused\" are steps whose impulses were not solved for, where the gradient is an error that says so.
-Errors are relative to the size of the gradient.
-
-| world | states | refused | kinks | zeros | worst error, differences | worst error, pushforward |
-|---|---|---|---|---|---|---|
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rows(text: &str, mark: &str) -> Vec<Vec<String>> {
-        marked(text, mark)
-    }
-
-    #[test]
-    fn the_worst_of_each_world_is_shown() {
-        let matrix = "test x ... matrix|Hard contact|a ball|euler (1)|12|1e-9|x.y|1e-16\nnoise\n\
-                      matrix|Hard contact|a ball|euler (3)|12|2e-8|x.z|3e-16\n";
-        let states = "states|a ball|10|0|1|4|1e-8|1e-15\n";
-        let text = document(&rows(matrix, MATRIX_MARK), &rows(states, STATES_MARK)).expect("a document");
-        assert!(text.contains("| a ball | 12 | 2 | 2.0e-8 | x.z, euler (3) | 3.0e-16 |"), "{text}");
-        assert!(text.contains("| a ball | 10 | 0 | 1 | 4 | 1e-8 | 1e-15 |"), "{text}");
-    }
-
-    #[test]
-    fn nothing_printed_is_an_error() {
-        assert!(document(&[], &[]).is_err());
-    }
-
     #[test]
     fn wrong_arguments_are_refused() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(states(&words("gradients")).expect("right"), STATES);
-        assert_eq!(states(&words("gradients --states 7")).expect("right"), 7);
-        for wrong in ["", "gradients --states", "gradients --states 0", "gradients --states x", "heap"] {
-            assert!(states(&words(wrong)).is_err(), "{wrong}");
+        let right =
+            |text: &str| chosen(&words(text)).map(|(study, number)| (study.name, number)).expect(text);
+        assert_eq!(right("gradients"), ("gradients", 100_000));
+        assert_eq!(right("gradients --states 7"), ("gradients", 7));
+        assert_eq!(right("soft"), ("soft", 20));
+        assert_eq!(right("soft --instances 2"), ("soft", 2));
+        for wrong in [
+            "",
+            "gradients --states",
+            "gradients --states 0",
+            "gradients --states x",
+            "soft --states 7",
+            "heap",
+        ] {
+            assert!(chosen(&words(wrong)).is_err(), "{wrong}");
         }
     }
 }

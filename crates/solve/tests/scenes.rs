@@ -1,5 +1,7 @@
 //! Every scene of the repository: it loads, runs, has the right gradient, and solves to what the file says of itself.
 
+mod promises;
+
 use std::path::{Path, PathBuf};
 
 use pullback_scene as scene;
@@ -7,9 +9,10 @@ use pullback_solve::Problem;
 use pullback_solve::check::{Agreement, check};
 use pullback_solve::optimise::Objective;
 
+use promises::{is_of_a_study, promise, scenes};
+
 fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
-    let entries = folder.read_dir().expect("there are scenes").flatten().map(|entry| entry.path());
+    let entries = scenes().read_dir().expect("there are scenes").flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> =
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect();
     files.sort();
@@ -17,28 +20,28 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-fn problem(file: &Path) -> Problem {
-    let description = scene::Problem::load(file).unwrap_or_else(|error| panic!("{error}"));
-    Problem::new(description).unwrap_or_else(|error| panic!("{error}"))
+/// Scenes that are run whole here.
+fn short() -> impl Iterator<Item = PathBuf> {
+    files().into_iter().filter(|file| !is_of_a_study(file))
 }
 
-/// `# Solves to: loss < 1e-12 in at most 20 iterations.` in the file: the loss, and the iterations.
-fn promise(file: &Path) -> (f64, usize) {
-    let text = std::fs::read_to_string(file).expect("it is there");
-    let promise = text.lines().find_map(|line| line.strip_prefix("# Solves to: loss < "));
-    let promise = promise.unwrap_or_else(|| panic!("{} promises nothing", file.display()));
-    let words: Vec<&str> = promise.split(' ').collect();
-    assert_eq!(words[1..4], ["in", "at", "most"], "{promise}");
-    (words[0].parse().expect("a loss"), words[4].parse().expect("a number of iterations"))
+fn description(file: &Path) -> scene::Problem {
+    let description = scene::Problem::load(file).unwrap_or_else(|error| panic!("{error}"));
+    let name = &description.scene.name;
+    assert_eq!(Some(name.as_str()), file.file_stem().and_then(|stem| stem.to_str()));
+    assert!(!description.scene.description.is_empty(), "{name} says what it is");
+    description
+}
+
+fn problem(file: &Path) -> Problem {
+    Problem::new(description(file)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn scenes_run_and_have_the_right_gradient() {
-    for file in files() {
+    for file in short() {
         let mut problem = problem(&file);
         let name = problem.description().scene.name.clone();
-        assert_eq!(Some(name.as_str()), file.file_stem().and_then(|stem| stem.to_str()));
-        assert!(!problem.description().scene.description.is_empty(), "{name} says what it is");
         let z = problem.variables().start();
         let mut moments = 0;
         problem.watch(&z, |_| moments += 1).expect("it runs");
@@ -59,9 +62,38 @@ fn scenes_run_and_have_the_right_gradient() {
     }
 }
 
+/// Those of studies, over their first steps: along the gradient the loss changes by what it says.
+#[test]
+fn long_scenes_begin_with_the_right_gradient() {
+    const STEPS: usize = 200;
+    let mut seen = 0;
+    for file in files().into_iter().filter(|file| is_of_a_study(file)) {
+        promise(&file);
+        let mut description = description(&file);
+        let name = description.scene.name.clone();
+        description.scene.simulation.steps = STEPS;
+        let mut problem = Problem::new(description).unwrap_or_else(|error| panic!("{error}"));
+        let z = problem.variables().start();
+        let mut gradient = vec![0.0; z.len()];
+        problem.gradient(&z, &mut gradient).expect("it has one");
+        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let mut along = |h: f64| {
+            let z: Vec<f64> = z.iter().zip(&gradient).map(|(z, g)| z + h * g / norm).collect();
+            problem.value(&z).expect("it runs")
+        };
+        // Short enough that no other point comes to touch the ground.
+        let h = 1e-4;
+        let difference = (along(h) - along(-h)) / (2.0 * h);
+        println!("{name}: {norm:.9e} along the gradient, {difference:.9e} by differences");
+        assert!(norm > 0.0 && (difference / norm - 1.0).abs() < 1e-7, "{name}: {norm}, {difference}");
+        seen += 1;
+    }
+    assert!(seen >= 2);
+}
+
 #[test]
 fn scenes_solve_to_what_they_promise() {
-    for file in files() {
+    for file in short() {
         let (loss, most) = promise(&file);
         let mut problem = problem(&file);
         let mut run = problem.begin().expect("it can be begun");
@@ -76,7 +108,7 @@ fn scenes_solve_to_what_they_promise() {
 /// The chain is pulled back through in a twentieth of the memory, with the same bits.
 #[test]
 fn little_memory_gives_the_same_gradient() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/chain.toml");
+    let file = scenes().join("chain.toml");
     let text = std::fs::read_to_string(&file).expect("it is there");
     let gradient = |text: &str| {
         let description = scene::Problem::parse(text, &file).expect("it is a problem");

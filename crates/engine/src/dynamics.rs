@@ -83,7 +83,17 @@ impl<'a> Dynamics<'a> {
         let x = x.of_particles(self.program, &format!("no positions{evaluation}"));
         let v = v.of_particles(self.program, &format!("no velocities{evaluation}"));
         let (inputs, particles) = (self.inputs, self.model.particles());
-        Site { program: self.program, x, v, inputs, particles, evaluation, delay, clock: &mut self.clock }
+        Site {
+            program: self.program,
+            x,
+            v,
+            inputs,
+            particles,
+            evaluation,
+            delay,
+            clock: &mut self.clock,
+            vertices: None,
+        }
     }
 
     /// Everything where it is led to, `delay` seconds after the start of the step.

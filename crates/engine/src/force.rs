@@ -8,6 +8,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::words::nearest_few;
 use pullback_soft::rest::InverseEdges;
+use pullback_soft::vertex::{self, Vertex};
 
 use crate::articulated::Prepared;
 use crate::contact::Particles;
@@ -267,6 +268,7 @@ pub struct Site<'a> {
     /// How long after the start of the step [s].
     pub(crate) delay: f64,
     pub(crate) clock: &'a mut Clock,
+    pub(crate) vertices: Option<Buffer<Vertex>>,
 }
 
 /// The time some seconds after the start of a step, made once for each delay.
@@ -321,6 +323,17 @@ impl Site<'_> {
     /// The controls with this key, as [`Force::controls`] declared them.
     pub fn control<T: Number>(&self, key: &str) -> Result<Buffer<T>, Error> {
         self.inputs.control(key)
+    }
+
+    /// Positions [m] and velocities [m/s] side by side, as elements read them.
+    pub fn vertices(&mut self) -> Buffer<Vertex> {
+        if let Some(vertices) = self.vertices {
+            return vertices;
+        }
+        let name = self.name("vertices");
+        let vertices = vertex::vertices(self.program, &name, self.x, self.v);
+        self.vertices = Some(vertices);
+        vertices
     }
 
     /// The time [s], one number.

@@ -241,8 +241,10 @@ impl<S: Parts> Rollout<S> {
     /// Backwards: each step's state, its pullback, the loss at its start.
     fn way_back(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<(), Error> {
         for step in (0..self.options.steps).rev() {
-            // The state after this step, which the last turn left.
-            self.next.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            if !matches!(self.keep, Keep::Values { .. }) {
+                // The state after this step, which the last turn left.
+                self.next.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+            }
             self.go_back_to(start, step)?;
             self.set_controls(start, step)?;
             self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));

@@ -30,12 +30,15 @@ pub trait Parts: Scalar {
 macro_rules! parts {
     ($($float:ident),*) => {$(
         impl Parts for $float {
+            #[inline(always)]
             fn value(self) -> f64 {
                 f64::from(self)
             }
+            #[inline(always)]
             fn tangent(self) -> f64 {
                 0.0
             }
+            #[inline(always)]
             fn from_parts(value: f64, _: f64) -> Self {
                 value as $float
             }
@@ -47,12 +50,15 @@ macro_rules! parts {
 parts!(f32, f64);
 
 impl Parts for Dual<f64> {
+    #[inline(always)]
     fn value(self) -> f64 {
         self.value
     }
+    #[inline(always)]
     fn tangent(self) -> f64 {
         self.tangent
     }
+    #[inline(always)]
     fn from_parts(value: f64, tangent: f64) -> Self {
         Dual::new(value, tangent)
     }
@@ -294,7 +300,7 @@ impl<S: Parts> Stepper<S> {
             }
         }
         self.to_carry = true;
-        if !self.state.iter().all(|x| x.is_finite()) {
+        if !are_finite(&self.state) {
             return Err(self.not_finite(step, false));
         }
         if const { has_tangent::<S>() } {
@@ -389,7 +395,7 @@ impl<S: Parts> Stepper<S> {
                 }
             }
         }
-        if !state_bar.iter().all(|x| x.is_finite()) {
+        if !are_finite(state_bar) {
             return Err(self.not_finite(step, true));
         }
         Ok(())
@@ -488,6 +494,11 @@ impl<S: Parts> Stepper<S> {
         }
         Ok(())
     }
+}
+
+/// Are all numbers finite? Many at a time: looking at one after the other would take as long as a part of a step.
+fn are_finite<S: Scalar>(numbers: &[S]) -> bool {
+    numbers.chunks(64).all(|some| some.iter().fold(true, |all, x| all & x.is_finite()))
 }
 
 /// How many numbers buffers hold together.

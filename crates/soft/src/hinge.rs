@@ -12,6 +12,8 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
+use crate::vertex::{Vertex, positions, velocities};
+
 /// Hinges in a program, where their forces are wanted. Numbers are one for each hinge.
 #[derive(Clone, Copy, Debug)]
 pub struct Hinges {
@@ -21,8 +23,8 @@ pub struct Hinges {
     pub beside: Corners<4>,
     /// Positions of vertices [m].
     pub x: Buffer<Vec3>,
-    /// Velocities of vertices [m/s].
-    pub v: Buffer<Vec3>,
+    /// The same with velocities [m/s]: [`vertex::vertices`](crate::vertex::vertices).
+    pub vertices: Buffer<Vertex>,
     /// Angle at rest [rad].
     pub angle: Buffer<f64>,
     /// What is added to the angle at rest [rad].
@@ -66,11 +68,10 @@ pub fn dihedral_gradient<R: Real>(x: [Vec3<R>; 4]) -> [Vec3<R>; 4] {
     [-(g1 + g2 + g3), g1, g2, g3]
 }
 
-/// off = θ - rest - actuation, and the gradient of θ by corners 1, 2 and 3; that by corner 0 is minus their sum.
+/// off = θ - rest - actuation
 #[kernel]
-fn hinge_off<R: Real>(x: [Vec3<R>; 4], angle: R, actuation: R) -> (R, [Vec3<R>; 3]) {
-    let g = dihedral_gradient(x);
-    (dihedral(x) - angle - actuation, [g[1], g[2], g[3]])
+fn hinge_off<R: Real>(x: [Vec3<R>; 4], angle: R, actuation: R) -> R {
+    dihedral(x) - angle - actuation
 }
 
 /// Σ_j K_ij off_j: the hinge itself in both triangles, and the others of the first and the second.
@@ -92,41 +93,33 @@ fn hinge_force<R: Real>(
     beside: [R; 4],
     first: Vec3<R>,
     second: Vec3<R>,
-    gradient: [Vec3<R>; 3],
-    v: [Vec3<R>; 4],
+    at: [Vertex<R>; 4],
     damping: R,
 ) -> [Vec3<R>; 4] {
-    let (g1, g2, g3) = (gradient[0], gradient[1], gradient[2]);
-    let rate = dot(g1, v[1] - v[0]) + dot(g2, v[2] - v[0]) + dot(g3, v[3] - v[0]);
+    let g = dihedral_gradient(positions(at));
+    let v = velocities(at);
+    let rate = dot(g[1], v[1] - v[0]) + dot(g[2], v[2] - v[0]) + dot(g[3], v[3] - v[0]);
     let torque = -(moment(off, beside, first, second) + damping * rate);
-    [(g1 + g2 + g3) * -torque, g1 * torque, g2 * torque, g3 * torque]
+    [g[0] * torque, g[1] * torque, g[2] * torque, g[3] * torque]
 }
 
-/// What each hinge is off its rest [rad], and the gradient [1/m].
-fn offs(p: &mut Builder, name: &str, h: &Hinges) -> (Buffer<f64>, Buffer<[Vec3; 3]>) {
-    let names = format!("{name} off rest, {name} gradient");
-    p.map::<hinge_off>(&names, (h.x.at(h.corners), h.angle.own(), h.actuation.own()))
+/// What each hinge is off its rest [rad].
+fn offs(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<f64> {
+    p.map::<hinge_off>(&format!("{name} off rest"), (h.x.at(h.corners), h.angle.own(), h.actuation.own()))
 }
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<Vec3> {
-    let (off, gradient) = offs(p, name, h);
+    let off = offs(p, name, h);
     let [first, second] = h.couplings;
-    let ports = (
-        off.own(),
-        off.at(h.beside),
-        first.own(),
-        second.own(),
-        gradient.own(),
-        h.v.at(h.corners),
-        h.damping.own(),
-    );
+    let ports =
+        (off.own(), off.at(h.beside), first.own(), second.own(), h.vertices.at(h.corners), h.damping.own());
     p.elements::<hinge_force, Vec3, 4>(name, h.corners, ports)
 }
 
 /// Adds the energy of all hinges [J], as an operation of this name.
 pub fn energy(p: &mut Builder, name: &str, h: &Hinges) -> Buffer<f64> {
-    let (off, _) = offs(p, name, h);
+    let off = offs(p, name, h);
     let [first, second] = h.couplings;
     p.reduce::<Once<hinge_energy>>(name, (off.own(), off.at(h.beside), first.own(), second.own()))
 }
@@ -148,15 +141,15 @@ mod tests {
     #[test]
     fn gradients_of_the_kernels() {
         let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
-        let v = [at(5.0), at(6.0), at(7.0), at(8.0)];
         for x in [folded(0.7), folded(-2.0), folded(0.0), [at(0.0), at(1.0), at(2.0), at(3.0)]] {
             gradcheck::kernel::<dihedral>(&(x,)).expect("the angle");
             gradcheck::kernel::<dihedral_gradient>(&(x,)).expect("its gradient");
             gradcheck::kernel::<hinge_off>(&(x, 0.3, 0.1)).expect("what it is off rest");
         }
-        let (off, beside, gradient) = (0.3, [0.2, -0.4, 0.1, 0.5], [at(1.0), at(2.0), at(3.0)]);
+        let (off, beside) = (0.3, [0.2, -0.4, 0.1, 0.5]);
+        let vertices = [0.0, 1.0, 2.0, 3.0].map(|k| Vertex { x: at(k), v: at(k + 5.0) });
         let (first, second) = (vec3(1.2, 0.3, -0.2), vec3(0.8, -0.1, 0.4));
-        gradcheck::kernel::<hinge_force>(&(off, beside, first, second, gradient, v, 0.4)).expect("the force");
+        gradcheck::kernel::<hinge_force>(&(off, beside, first, second, vertices, 0.4)).expect("the force");
         gradcheck::kernel::<hinge_energy>(&(off, beside, first, second)).expect("the energy");
     }
 

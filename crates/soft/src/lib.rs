@@ -12,6 +12,7 @@
 //! | [`plate`] | once: what the hinges of a sheet have to do with each other |
 //! | [`hinge`] | forces and energy of a sheet that bends |
 //! | [`air`] | lift and drag of a sheet in the wind |
+//! | [`vertex`] | positions and velocities side by side, as elements read them |
 //!
 //! Sweeps over elements are compiled where these functions are, in this crate, and not where they are called: each is compiled for every
 //! instruction set, width and number.
@@ -25,6 +26,7 @@ mod neohookean;
 pub mod plate;
 pub mod rest;
 mod strain;
+pub mod vertex;
 
 pub use density::{Corotated, StVenantKirchhoff, corotated, st_venant_kirchhoff};
 pub use hinge::Hinges;
@@ -32,6 +34,7 @@ pub use material::{Material, Tetrahedra};
 pub use membrane::Triangles;
 pub use neohookean::{NeoHookean, neo_hookean};
 pub use strain::{corner_forces, deformation, viscous_stress};
+pub use vertex::Vertex;
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@ use pullback_kernel::program::{Builder, Corners};
 
 use crate::rest::zeros;
 use crate::strain::{corner_forces, deformation, viscous_stress};
+use crate::vertex::{Vertex, velocities};
 
 /// Tetrahedra in a program, where their forces are wanted. Numbers are one for each tetrahedron ([`rest::spread`] makes them of one
 /// for all).
@@ -18,8 +19,8 @@ pub struct Tetrahedra {
     pub corners: Corners<4>,
     /// Positions of vertices [m].
     pub x: Buffer<Vec3>,
-    /// Velocities of vertices [m/s].
-    pub v: Buffer<Vec3>,
+    /// The same with velocities [m/s]: [`vertex::vertices`](crate::vertex::vertices).
+    pub vertices: Buffer<Vertex>,
     /// Inverse edges at rest [1/m]: [`rest::tetrahedra_at_rest`](crate::rest::tetrahedra_at_rest).
     pub rest: Buffer<Mat3>,
     /// Volume at rest [m³].
@@ -49,8 +50,8 @@ impl Tetrahedra {
         minus_stress: Buffer<Mat3>,
     ) -> Buffer<Vec3> {
         let viscosity = self.viscosity_or_zeros(p, name);
-        let (v, rest, volume) = (self.v.at(self.corners), self.rest.own(), self.volume.own());
-        let ports = (minus_stress.own(), deformation.own(), v, rest, volume, viscosity.own());
+        let (at, rest, volume) = (self.vertices.at(self.corners), self.rest.own(), self.volume.own());
+        let ports = (minus_stress.own(), deformation.own(), at, rest, volume, viscosity.own());
         p.elements::<stressed, Vec3, 4>(name, self.corners, ports)
     }
 
@@ -65,12 +66,16 @@ impl Tetrahedra {
 fn stressed<R: Real>(
     minus_stress: Mat3<R>,
     f: Mat3<R>,
-    v: [Vec3<R>; 4],
+    at: [Vertex<R>; 4],
     rest: Mat3<R>,
     volume: R,
     viscosity: R,
 ) -> [Vec3<R>; 4] {
-    corner_forces(minus_stress + viscous_stress(f, deformation(v, rest), viscosity), rest, volume)
+    corner_forces(
+        minus_stress + viscous_stress(f, deformation(velocities(at), rest), viscosity),
+        rest,
+        volume,
+    )
 }
 
 /// What a solid is made of. [`material!`](crate::material!) makes one of a kernel, the energy of a deformation.

@@ -9,6 +9,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
 use crate::rest::{InverseEdges, zeros};
+use crate::vertex::Vertex;
 
 /// Triangles of a sheet in a program, where their forces are wanted. Numbers are one for each triangle.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +18,8 @@ pub struct Triangles {
     pub corners: Corners<3>,
     /// Positions of vertices [m].
     pub x: Buffer<Vec3>,
-    /// Velocities of vertices [m/s].
-    pub v: Buffer<Vec3>,
+    /// The same with velocities [m/s]: [`vertex::vertices`](crate::vertex::vertices).
+    pub vertices: Buffer<Vertex>,
     /// Inverse edges at rest [1/m]: [`rest::triangles_at_rest`](crate::rest::triangles_at_rest).
     pub rest: Buffer<InverseEdges>,
     /// Volume at rest [m³], area times thickness: [`rest::sheet_volumes`](crate::rest::sheet_volumes).
@@ -107,8 +108,7 @@ fn sheet_energy<R: Real>(
 /// Elastic and viscous forces.
 #[kernel]
 fn sheet_forces_at<R: Real>(
-    x: [Vec3<R>; 3],
-    v: [Vec3<R>; 3],
+    at: [Vertex<R>; 3],
     rest: InverseEdges<R>,
     volume: R,
     mu: R,
@@ -116,17 +116,17 @@ fn sheet_forces_at<R: Real>(
     actuation: R,
     viscosity: R,
 ) -> [Vec3<R>; 3] {
-    let f = sheet_deformation(x, rest);
+    let f = sheet_deformation([at[0].x, at[1].x, at[2].x], rest);
     let elastic = minus_sheet_stress(f, mu, lambda, actuation);
-    let viscous = viscous_sheet_stress(f, sheet_deformation(v, rest), viscosity);
+    let viscous = viscous_sheet_stress(f, sheet_deformation([at[0].v, at[1].v, at[2].v], rest), viscosity);
     sheet_forces([elastic[0] + viscous[0], elastic[1] + viscous[1]], rest, volume)
 }
 
 /// Adds the forces on the vertices [N], as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
     let viscosity = t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
-    let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
-    let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
+    let (at, rest, volume) = (t.vertices.at(t.corners), t.rest.own(), t.volume.own());
+    let ports = (at, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
     p.elements::<sheet_forces_at, Vec3, 3>(name, t.corners, ports)
 }
 
@@ -146,9 +146,10 @@ mod tests {
     #[test]
     fn gradients_of_the_kernels() {
         let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
-        let (x, v) = ([at(0.0), at(1.0), at(2.0)], [at(3.0), at(4.0), at(5.0)]);
+        let x = [at(0.0), at(1.0), at(2.0)];
+        let vertices = [0, 1, 2].map(|k| Vertex { x: x[k], v: at(k as f64 + 3.0) });
         let rest = InverseEdges { xx: 0.8, xy: -0.3, yy: 1.1 };
-        gradcheck::kernel::<sheet_forces_at>(&(x, v, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
+        gradcheck::kernel::<sheet_forces_at>(&(vertices, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
         gradcheck::kernel::<sheet_energy>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("energy");
     }
 

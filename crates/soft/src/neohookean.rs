@@ -6,6 +6,7 @@ use pullback_kernel::program::Builder;
 
 use crate::material::{Material, Tetrahedra};
 use crate::strain::{corner_forces, deformation, viscous_stress};
+use crate::vertex::{Vertex, positions, velocities};
 
 /// Stable neo-Hookean (Smith, De Goes and Kim 2018, eq. 14):  ½ m (I - 3) - ½ m ln((I + 1)/4) + ½ l (J - α)² - μ²/(2 l),
 /// I = |F|²,  J = det F.
@@ -42,8 +43,7 @@ fn energy<R: Real>(f: Mat3<R>, volume: R, mu: R, lambda: R, actuation: R) -> R {
 /// Elastic and viscous forces.
 #[kernel]
 fn forces<R: Real>(
-    x: [Vec3<R>; 4],
-    v: [Vec3<R>; 4],
+    at: [Vertex<R>; 4],
     rest: Mat3<R>,
     volume: R,
     mu: R,
@@ -51,8 +51,8 @@ fn forces<R: Real>(
     actuation: R,
     viscosity: R,
 ) -> [Vec3<R>; 4] {
-    let f = deformation(x, rest);
-    let viscous = viscous_stress(f, deformation(v, rest), viscosity);
+    let f = deformation(positions(at), rest);
+    let viscous = viscous_stress(f, deformation(velocities(at), rest), viscosity);
     corner_forces(minus_neo_hookean_stress(f, mu, lambda, actuation) + viscous, rest, volume)
 }
 
@@ -67,8 +67,8 @@ impl Material for NeoHookean {
 
     fn force(&self, p: &mut Builder, name: &str, t: &Tetrahedra) -> Buffer<Vec3> {
         let viscosity = t.viscosity_or_zeros(p, name);
-        let (x, v, rest, volume) = (t.x.at(t.corners), t.v.at(t.corners), t.rest.own(), t.volume.own());
-        let ports = (x, v, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
+        let (at, rest, volume) = (t.vertices.at(t.corners), t.rest.own(), t.volume.own());
+        let ports = (at, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
         p.elements::<forces, Vec3, 4>(name, t.corners, ports)
     }
 
@@ -95,7 +95,8 @@ mod tests {
         let (p, ..) = neo_hookean::pullback(f, 0.4, 0.6, 0.1, 1.0);
         let off = p + minus_neo_hookean_stress(f, 0.4, 0.6, 0.1);
         assert!(contract(p, p) > 1e-4 && contract(off, off) < 1e-28, "{p:?}");
-        let (x, v) = ([f.x, f.y, f.z, f.x + f.y], [f.y, f.z, -f.x, f.z * 0.3]);
-        gradcheck::kernel::<forces>(&(x, v, f, 0.3, 0.4, 0.6, 0.1, 0.7)).expect("the forces");
+        let vertex = |x: Vec3, v: Vec3| Vertex { x, v };
+        let at = [vertex(f.x, f.y), vertex(f.y, f.z), vertex(f.z, -f.x), vertex(f.x + f.y, f.z * 0.3)];
+        gradcheck::kernel::<forces>(&(at, f, 0.3, 0.4, 0.6, 0.1, 0.7)).expect("the forces");
     }
 }

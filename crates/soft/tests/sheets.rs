@@ -8,7 +8,7 @@ use pullback_kernel::prelude::*;
 use pullback_soft::air::{self, Air};
 use pullback_soft::membrane::{minus_sheet_stress, sheet_density};
 use pullback_soft::plate::{self, Neighbours};
-use pullback_soft::{Hinges, Triangles, hinge, membrane, rest};
+use pullback_soft::{Hinges, Triangles, hinge, membrane, rest, vertex};
 
 /// Plane stress of E = 1, ν = 0.3.
 const MU: f64 = 1.0 / 2.6;
@@ -115,18 +115,19 @@ fn sheet(mesh: &Mesh, damping: f64) -> Sheet {
     let mass = rest::triangles_masses(&mut p, "mass", corners, (spread[5], volume), None);
     let (mu, lambda, actuation) = (spread[0], spread[1], spread[2]);
     let viscosity = (damping != 0.0).then_some(spread[3]);
-    let t = Triangles { corners, x, v, rest: inverse_edges, volume, mu, lambda, actuation, viscosity };
+    let vertices = vertex::vertices(&mut p, "vertices", x, v);
+    let t = Triangles { corners, x, vertices, rest: inverse_edges, volume, mu, lambda, actuation, viscosity };
     let (stiffness, actuation, damping) = (bend[0], bend[1], bend[2]);
     let neighbours = Neighbours::new(triangles, edges, sides);
     let beside = p.corners("beside", &neighbours.beside(), edges.len());
     let couplings =
         plate::couplings(&mut p, "couplings", &neighbours, (corners, at_rest), (weight, stiffness));
     let damping = plate::damping(&mut p, "damped", damping, weight);
-    let h = Hinges { corners: edge_corners, beside, x, v, angle, actuation, couplings, damping };
+    let h = Hinges { corners: edge_corners, beside, x, vertices, angle, actuation, couplings, damping };
     let forces = [
         membrane::force(&mut p, "in plane", &t),
         hinge::force(&mut p, "bending", &h),
-        air::force(&mut p, "air", &Air { corners, x, v, wind, drag: spread[6], lift: spread[7] }),
+        air::force(&mut p, "air", &Air { corners, vertices, wind, drag: spread[6], lift: spread[7] }),
     ];
     let energies =
         [membrane::energy(&mut p, "energy in plane", &t), hinge::energy(&mut p, "energy of bending", &h)];

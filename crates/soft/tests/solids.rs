@@ -7,7 +7,7 @@ use pullback_kernel::gradcheck;
 use pullback_kernel::prelude::*;
 use pullback_soft::{
     Corotated, Material, NeoHookean, StVenantKirchhoff, Tetrahedra, corotated, neo_hookean, rest,
-    st_venant_kirchhoff,
+    st_venant_kirchhoff, vertex,
 };
 
 /// ½ μ (|F|² - 3) - μ ln J + ½ λ ln² J: a material that the crate does not know.
@@ -153,7 +153,7 @@ fn solid(
     let t = Tetrahedra {
         corners,
         x,
-        v,
+        vertices: vertex::vertices(&mut p, "vertices", x, v),
         rest: inverse_edges,
         volume,
         mu,

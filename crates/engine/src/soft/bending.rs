@@ -77,7 +77,7 @@ impl Bending {
                 self.hinges.len(),
             ),
             x: site.x,
-            v: site.v,
+            vertices: site.vertices(),
             angle: match &self.angles {
                 Some(angles) => angles.at(site)?,
                 None => site.prepared(&self.key("angle"))?,

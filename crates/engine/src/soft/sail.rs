@@ -68,8 +68,7 @@ impl Force for Sail {
         let name = site.name(&Force::name(self));
         let air = Air {
             corners: site.program.corners(&name, &self.elements, site.particles),
-            x: site.x,
-            v: site.v,
+            vertices: site.vertices(),
             wind: site.param("wind")?,
             drag: self.drag.at(site)?,
             lift: self.lift.at(site)?,

@@ -69,7 +69,7 @@ impl Sheet {
         Ok(Triangles {
             corners: site.program.corners(name, &particles, site.particles),
             x: site.x,
-            v: site.v,
+            vertices: site.vertices(),
             rest: site.prepared(&self.key("edges"))?,
             volume: site.prepared(&self.key("volume"))?,
             mu: self.mu.at(site)?,

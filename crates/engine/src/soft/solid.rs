@@ -84,7 +84,7 @@ impl Solid {
         Ok(Tetrahedra {
             corners: site.program.corners(name, &particles, site.particles),
             x: site.x,
-            v: site.v,
+            vertices: site.vertices(),
             rest: site.prepared(&self.key("edges"))?,
             volume: site.prepared(&self.key("volume"))?,
             mu: self.mu.at(site)?,

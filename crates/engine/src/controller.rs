@@ -9,6 +9,7 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
+use crate::dynamics::plus as vector_sum;
 use crate::error::Error;
 use crate::force::{AnyNumber, Inputs};
 use crate::names::{Block, Group, Layout, Quantity};
@@ -47,6 +48,12 @@ fn plus<R: Real>(a: R, b: R) -> R {
 #[kernel]
 fn steered<R: Real>(given: R, sum: R, scale: R) -> R {
     given + scale * tanh(sum)
+}
+
+/// What is added to a vector along an axis.
+#[kernel]
+fn steered_along<R: Real>(sum: R, scale: R, axis: Vec3<R>) -> [Vec3<R>; 1] {
+    [axis * (scale * tanh(sum))]
 }
 
 /// A network that adds to the controls of a block.
@@ -126,8 +133,8 @@ impl Controller {
                 "all controls of one kind: `gear.actuation`, `arm.*.control`",
             );
         };
-        if block.numbers != 1 {
-            return wrong(given.drives.clone(), "controls that are one number each");
+        if !matches!(block.numbers, 1 | 3) {
+            return wrong(given.drives.clone(), "controls that are numbers or vectors");
         }
         let mut features = Vec::new();
         for name in &given.features {
@@ -135,7 +142,7 @@ impl Controller {
                 features.extend(range.filter_map(|i| sizes.feature(i)));
             }
         }
-        let outputs = block.len();
+        let outputs = block.len() * block.numbers;
         let numbers = |what, values: &[f64], wanted: usize| match values.len() {
             0 => Ok(vec![0.0; wanted]),
             found if found == wanted => Ok(values.to_vec()),
@@ -187,9 +194,6 @@ impl Controller {
 
     /// Puts what it makes in place of the controls that are given.
     pub fn add(&self, p: &mut Builder, inputs: &mut Inputs) -> Result<(), Error> {
-        let Some(AnyNumber::Scalar(given)) = inputs.controls.get(&self.drives).copied() else {
-            return Err(Error::WrongType { what: "control", key: self.drives.clone() });
-        };
         let name = |what: &str| format!("{} of {}", what, self.name);
         let mut sum: Buffer<f64> = inputs.param(&format!("{}.biases", self.name))?;
         let mut terms = Vec::new();
@@ -217,8 +221,23 @@ impl Controller {
             sum = p.map::<plus>(&name(&format!("sum of {} terms", i + 1)), (sum.own(), term.own()));
         }
         let scale = p.constant::<f64>(&name("scale"), &[self.scale]);
-        let out = p.map::<steered>(&name("controls"), (given.own(), sum.own(), scale.shared()));
-        inputs.controls.insert(self.drives.clone(), AnyNumber::Scalar(out));
+        let out = match inputs.controls.get(&self.drives) {
+            Some(AnyNumber::Scalar(given)) => {
+                let ports = (given.own(), sum.own(), scale.shared());
+                AnyNumber::Scalar(p.map::<steered>(&name("controls"), ports))
+            }
+            Some(AnyNumber::Vector(given)) => {
+                let vectors: Vec<[usize; 1]> = (0..self.outputs).map(|i| [i / 3]).collect();
+                let vectors = p.corners(&name("vectors"), &vectors, self.outputs / 3);
+                let axes: Vec<Vec3> = (0..self.outputs).map(|i| axis(i % 3)).collect();
+                let axes = p.constant::<Vec3>(&name("axes"), &axes);
+                let ports = (sum.own(), scale.shared(), axes.own());
+                let more = p.elements::<Once<steered_along>, Vec3, 1>(&name("vectors"), vectors, ports);
+                AnyNumber::Vector(p.map::<vector_sum>(&name("controls"), (given.own(), more.own())))
+            }
+            _ => return Err(Error::WrongType { what: "control", key: self.drives.clone() }),
+        };
+        inputs.controls.insert(self.drives.clone(), out);
         Ok(())
     }
 
@@ -281,8 +300,7 @@ impl Controller {
                     for of in all {
                         let Of::Particle { particle, axis } = of else { continue };
                         at.push([particle]);
-                        let one = |k: usize| if k == axis { 1.0 } else { 0.0 };
-                        axes.push(Vec3 { x: one(0), y: one(1), z: one(2) });
+                        axes.push(self::axis(axis));
                     }
                     let at = p.corners(&format!("{what}, particles"), &at, p.len(x));
                     let axes = p.constant::<Vec3>(&format!("{what}, axes"), &axes);
@@ -294,4 +312,10 @@ impl Controller {
         }
         Ok(terms)
     }
+}
+
+/// A unit vector.
+fn axis(axis: usize) -> Vec3 {
+    let one = |k: usize| if k == axis { 1.0 } else { 0.0 };
+    Vec3 { x: one(0), y: one(1), z: one(2) }
 }

@@ -2,6 +2,7 @@
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
+use pullback_soft::vertex::Vertex;
 
 use crate::articulated::{Combine, Retract, Robot, Slots};
 use crate::attached::Holding;
@@ -40,6 +41,8 @@ pub(crate) struct Dynamics<'a> {
     /// How far the impulses of contacts are from their law.
     pub residuals: Vec<Buffer<f64>>,
     clock: Clock,
+    /// Of the evaluation with this number: positions and velocities side by side.
+    vertices: Option<(usize, Buffer<Vertex>)>,
 }
 
 /// Positions and velocities of everything, with particles that are held fast or moved where they are held or moved to.
@@ -67,8 +70,8 @@ impl<'a> Dynamics<'a> {
         inputs: &'a Inputs,
         h: f64,
     ) -> Result<Self, Error> {
-        let clock = Clock::default();
-        Ok(Dynamics { program, model, inputs, evaluations: 0, h, residuals: Vec::new(), clock })
+        let (residuals, clock) = (Vec::new(), Clock::default());
+        Ok(Dynamics { program, model, inputs, evaluations: 0, h, residuals, clock, vertices: None })
     }
 
     /// A name that nothing of another evaluation has.
@@ -92,7 +95,7 @@ impl<'a> Dynamics<'a> {
             evaluation,
             delay,
             clock: &mut self.clock,
-            vertices: None,
+            vertices: self.vertices.filter(|(known, _)| *known == self.evaluations).map(|(_, made)| made),
         }
     }
 
@@ -202,6 +205,7 @@ impl<'a> Dynamics<'a> {
             let name = site.name("sum of forces and attachments");
             total = site.program.map::<plus>(&name, (total.own(), pulls.own()));
         }
+        self.vertices = site.vertices.map(|vertices| (self.evaluations, vertices));
         Ok(total)
     }
 

@@ -4,13 +4,13 @@ use pullback_scene::robot::JointKind::{Free, Hinge};
 use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
 use pullback_scene::{
     Attachment, Controller, Elastic, Ground, Part, Particles, PrescribedMotion, Scene, Sheet, Solid,
-    SolidMaterial, World,
+    SolidMaterial, Springs, World,
 };
 
 use super::robots;
 
 /// Those that run with every integrator; others differ in nothing that an integrator sees.
-pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "a flag on a pole"];
+pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "particles that an arm holds"];
 
 /// Points that are bent and moving; the first is held fast.
 fn moving(mut points: Particles) -> Particles {
@@ -101,9 +101,26 @@ pub fn all() -> Vec<(&'static str, Scene)> {
         ("a solid with a controller", steered),
         ("a sheet", sheets(false)),
         ("a sheet in the wind, each element its own", sheets(true)),
+        ("particles that an arm holds", held()),
         ("a flag on a pole", flag_on_a_pole()),
         ("a sheet that a body in flight carries", carried()),
     ]
+}
+
+/// Three particles with springs between them: one is held fast to an arm, one by a spring, and one is moved.
+fn held() -> Scene {
+    let places = vec![[0.4, 0.1, 0.2], [0.7, 0.0, 0.3], [0.5, 0.3, 0.6]];
+    let mut scene = Scene { robots: vec![robots::chain("arm", &[Hinge])], ..world() };
+    scene.particles = vec![Particles::many("bead", places, 0.3).velocity([0.2, -0.1, 0.4])];
+    scene.springs = vec![Springs::many("string", vec![[0, 1], [1, 2], [0, 2]], 30.0, 0.3).damping(0.2)];
+    let link = Part::Body { robot: 0, body: 0 };
+    scene.attachments = vec![
+        Attachment::new("knot", vec![0], link),
+        Attachment::new("band", vec![1], link).springs(40.0, 0.3),
+    ];
+    let lead = PrescribedMotion::steady("lead", vec![2], [0.3, -0.2, 0.1]);
+    scene.motions = vec![lead.oscillating([0.05, 0.1, -0.07], 2.3, 0.4)];
+    scene
 }
 
 /// A sheet on an arm: two points are held fast, one by a spring, and one is moved.
@@ -138,6 +155,10 @@ fn carried() -> Scene {
             1.0,
         ),
     ];
+    scene.controllers.push(Controller {
+        weights: (0..6).map(|i| 0.4 - 0.2 * i as f64).collect(),
+        ..Controller::new("hands", "*.velocity", 15.0, 1).scale(0.5)
+    });
     scene
 }
 

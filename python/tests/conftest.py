@@ -200,6 +200,53 @@ scale = 0.2
 """
 
 
+#: A sheet that an arm holds fast and by a spring, and a corner of it that is led: its velocity is a control.
+ATTACHED = """
+name = "attached"
+[simulation]
+dt = 0.002
+steps = 20
+[[robots]]
+name = "arm"
+position = [0, 0, 1]
+velocities = { shoulder = 1 }
+[[robots.bodies]]
+name = "upper"
+center = [0.2, 0, 0]
+mass = 0.5
+inertia = [0.01, 0.02, 0.02]
+[[robots.joints]]
+name = "shoulder"
+body = "upper"
+kind = "hinge"
+axis = [0, 1, 0]
+[[sheets]]
+name = "flag"
+mesh = { sheet = [0.4, 0.2], cells = [2, 1] }
+position = [0.6, 0, 1]
+thickness = 0.01
+young = 1e4
+poisson = 0.3
+density = 300
+[[attachments]]
+name = "hem"
+points = "flag[0]"
+body = "arm.upper"
+[[attachments]]
+name = "band"
+points = "flag[3]"
+body = "arm.upper"
+stiffness = 50
+damping = 0.1
+[[motions]]
+name = "lead"
+points = "flag[5]"
+control = [0.1, 0, 0.3]
+amplitude = [0, 0.02, 0]
+frequency = 3
+"""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says what was left out because torch is not installed, and how it is run."""
     if importlib.util.find_spec("torch") is not None:
@@ -229,6 +276,7 @@ def worlds() -> dict[str, pullback.Simulation]:
         "sliding": pullback.Simulation(parse(SLIDING)),
         "soft": pullback.Simulation(parse(SOFT)),
         "elastic": pullback.Simulation(parse(ELASTIC)),
+        "attached": pullback.Simulation(parse(ATTACHED)),
         "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
     }
 
@@ -251,6 +299,7 @@ def simulations() -> dict[str, pullback.Simulation]:
         "sliding",
         "soft",
         "elastic",
+        "attached",
         "quadruped",
     ]
 )

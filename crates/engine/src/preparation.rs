@@ -113,6 +113,10 @@ impl<S: Scalar> Preparing<S> {
 
     /// Pulls back the cotangents that those buffers have in all worlds of a program.
     pub fn pull(&mut self, of: &Workspace<S>, buffers: &[(BufferUse, usize)]) -> Result<(), Error> {
+        if self.stale {
+            // Without a step nobody has asked for it yet; it is still to be given.
+            self.workspace.forward();
+        }
         for world in 0..of.worlds() {
             for (&(to, len), &(from, _)) in self.prepared.iter().zip(buffers) {
                 of.bar_numbers_into(world, from, &mut self.numbers[..len])?;

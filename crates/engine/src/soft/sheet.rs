@@ -126,7 +126,8 @@ impl Force for Sheet {
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let name = site.name(&self.name);
+        // Its name alone may be that of something else in the program.
+        let name = site.name(&format!("force of {}", self.name));
         let triangles = self.triangles(site, &name)?;
         Ok(membrane::force(site.program, &name, &triangles))
     }

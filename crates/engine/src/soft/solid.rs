@@ -140,7 +140,8 @@ impl Force for Solid {
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let name = site.name(&self.name);
+        // Its name alone may be that of something else in the program.
+        let name = site.name(&format!("force of {}", self.name));
         let tetrahedra = self.tetrahedra(site, &name)?;
         Ok(self.material.force(site.program, &name, &tetrahedra))
     }

@@ -93,7 +93,7 @@ macro_rules! float {
             }
             #[inline(always)]
             fn atan2(self, x: Self) -> Self {
-                $float::atan2(self, x)
+                super::atan2::atan2(self, x)
             }
             #[inline(always)]
             fn exp(self) -> Self {

@@ -6,6 +6,7 @@
 //! | [`Dual`] | values and one tangent (pushforward); a pullback on it gives Hessian-vector products |
 //! | [`lanes`] | 4, 8 or 16 worlds or elements at once, in one SIMD register |
 
+mod atan2;
 mod dual;
 mod float;
 pub mod lanes;

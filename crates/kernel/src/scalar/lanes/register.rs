@@ -5,6 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use super::Lane;
 use super::isa::{self, Apart, Isa};
+use crate::scalar::atan2::atan2;
 use crate::scalar::{Blend, Float, Local, Mask, Real};
 
 /// A machine register of `WIDTH` numbers, and the instructions that [`Lanes`] is made of.
@@ -173,7 +174,11 @@ impl<T: Register> Real for Lanes<T> {
     }
     compare!(lt, le, eq);
     by_instruction!(sqrt(), abs(), floor(), min(other), max(other));
-    lane_by_lane!(sin(), cos(), tan(), asin(), acos(), atan2(x), exp(), ln(), tanh(), powf(exponent));
+    #[inline(always)]
+    fn atan2(self, x: Self) -> Self {
+        atan2(self, x)
+    }
+    lane_by_lane!(sin(), cos(), tan(), asin(), acos(), exp(), ln(), tanh(), powf(exponent));
 }
 
 // SAFETY: transparent over a register, which promises the layout.

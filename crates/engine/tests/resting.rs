@@ -78,7 +78,7 @@ fn ten_seconds(text: &str, mut look: impl FnMut(&Scene, &[[f64; 3]])) -> f64 {
     let surface = surface(&scene);
     let mut fastest = 0.0;
     let see = |moment: &Moment<'_>| {
-        if moment.step % every == 0 {
+        if moment.step.is_multiple_of(every) {
             let at = points(moment.state);
             let through = crossings(&surface, &at);
             assert_eq!(through, 0, "{} s: {through} edges go through triangles", moment.time);

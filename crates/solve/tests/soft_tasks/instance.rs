@@ -59,7 +59,7 @@ impl Instance<'_> {
         let step = Step::new(&model, Scheme::of(&scene)).expect("it has a step");
         let mut rollout: Rollout = Rollout::new(&step, Options::of(&scene)).expect("it can be simulated");
         let see = |moment: &pullback_engine::rollout::Moment<'_>| {
-            if moment.step == 0 || moment.step % *every != 0 {
+            if moment.step == 0 || !moment.step.is_multiple_of(*every) {
                 return;
             }
             let _ = write!(text, "{}", (moment.time * 1e12).round() / 1e12);

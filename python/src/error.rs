@@ -147,7 +147,8 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
         EngineError::NotFinite { step, world: w, .. }
         | EngineError::NotConverged { step, world: w, .. }
         | EngineError::ContactNotSolved { step, world: w, .. }
-        | EngineError::TooManyContacts { step, world: w, .. } => {
+        | EngineError::TooManyContacts { step, world: w, .. }
+        | EngineError::TooManySoftContacts { step, world: w, .. } => {
             let step = ("step", Value::Number(*step));
             ("RolloutError", std::iter::once(step).chain(world(w)).collect())
         }

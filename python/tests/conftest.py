@@ -247,6 +247,38 @@ frequency = 3
 """
 
 
+#: Two sheets that are nearer to each other than the thickness: they push, and rub.
+TOUCHING = """
+name = "touching"
+[simulation]
+dt = 0.002
+steps = 20
+[soft_contact]
+thickness = 0.05
+ke = 100
+kd = 0.3
+kf = 2
+mu = 0.4
+[[sheets]]
+name = "low"
+mesh = { sheet = [0.4, 0.2], cells = [1, 1] }
+thickness = 0.01
+young = 1e4
+poisson = 0.3
+density = 300
+fixed = [0]
+[[sheets]]
+name = "high"
+mesh = { sheet = [0.4, 0.2], cells = [1, 1] }
+position = [0.07, 0.04, 0.03]
+velocity = [0.5, -0.3, -0.4]
+thickness = 0.01
+young = 1e4
+poisson = 0.3
+density = 300
+"""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says what was left out because torch is not installed, and how it is run."""
     if importlib.util.find_spec("torch") is not None:
@@ -277,6 +309,7 @@ def worlds() -> dict[str, pullback.Simulation]:
         "soft": pullback.Simulation(parse(SOFT)),
         "elastic": pullback.Simulation(parse(ELASTIC)),
         "attached": pullback.Simulation(parse(ATTACHED)),
+        "touching": pullback.Simulation(parse(TOUCHING)),
         "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
     }
 
@@ -300,6 +333,7 @@ def simulations() -> dict[str, pullback.Simulation]:
         "soft",
         "elastic",
         "attached",
+        "touching",
         "quadruped",
     ]
 )

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 use pullback_report::human;
 use pullback_solve::Problem;
-use pullback_solve::check::{Agreement, Health, check};
+use pullback_solve::check::{Agreement, Health, MOST_AUDITED, check_some};
 
 use crate::quality::flat;
 use crate::{DONE, FAILED, Where, folder, load, page, say};
@@ -13,13 +14,21 @@ use crate::{DONE, FAILED, Where, folder, load, page, say};
 pub struct Arguments {
     #[command(flatten)]
     place: Where,
+    /// Compare at most so many derivatives with differences, spread over all variables
+    #[arg(long, default_value_t = MOST_AUDITED, value_name = "NUMBER")]
+    most: usize,
 }
 
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
     let z = problem.variables().start();
-    let health = check(&mut problem, &z)?;
     let name = problem.description().scene.name.clone();
+    let bar = bar(&name);
+    let health = check_some(&mut problem, &z, arguments.most, &mut |done, of| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    })?;
+    bar.finish_and_clear();
     let Where { out, replace, .. } = &arguments.place;
     let folder = folder::open(&format!("{name}-check"), out.as_deref(), *replace, folder::nothing_else)?;
     page::write_checked(&folder, &mut problem, &health)?;
@@ -27,6 +36,13 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     say!("report: {}", folder.path().join(page::FILE).display());
     let wrong = health.audit.iter().any(|audit| audit.agreement() == Agreement::Wrong);
     Ok(if wrong { FAILED } else { DONE })
+}
+
+/// Derivatives that have been compared, on a terminal; elsewhere nothing.
+fn bar(name: &str) -> ProgressBar {
+    let template = "{prefix} {wide_bar} {pos}/{len} derivatives compared  {eta}";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style).with_prefix(name.to_owned())
 }
 
 fn print(name: &str, problem: &Problem, health: &Health) {

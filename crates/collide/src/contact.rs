@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World, carve_indices};
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
 use pullback_kernel::scalar::Local;
 
 use crate::distance::{OnEdges, OnTriangle};
@@ -105,12 +105,23 @@ fn scatter<L: Lane>(view: &View<'_, Vec3, L>, four: [u32; 4], values: [Vec3<L>; 
     }
 }
 
+/// An index as a number. Not as its bits: numbers may be kept in single precision, which is exact for indices below 2²⁴.
+#[inline(always)]
+fn number<L: Lane>(index: u32) -> L {
+    L::from_f64(f64::from(index))
+}
+
+#[inline(always)]
+fn index<L: Lane>(number: L) -> u32 {
+    number.value_in(0) as u32
+}
+
 /// The pairs in a memory: of vertices and triangles, and of edges.
 #[inline(always)]
-fn pairs(memory: &[u32]) -> (&[[u32; 3]], &[[u32; 3]]) {
+fn pairs<L: Lane>(memory: &[L]) -> (&[[L; 3]], &[[L; 3]]) {
     let (counts, pairs) = memory.split_at(COUNTS);
     let (pairs, _) = pairs.as_chunks::<3>();
-    let (triangles, edges) = (counts[0] as usize, counts[1] as usize);
+    let (triangles, edges) = (index(counts[0]) as usize, index(counts[1]) as usize);
     (&pairs[..triangles], &pairs[triangles..triangles + edges])
 }
 
@@ -129,7 +140,7 @@ impl SurfaceContact {
 
     /// Leaves all pairs in the memory; false where there are too many.
     #[inline(always)]
-    fn find<L: Lane>(&self, world: &World<'_, L>, memory: &mut [u32]) -> bool {
+    fn find<L: Lane>(&self, world: &World<'_, L>, memory: &mut [L]) -> bool {
         let mut finder = self.finders.take(|| Finder::new(&self.surface, self.most));
         finder.positions.clear();
         let x = world.values(self.moving.x);
@@ -139,16 +150,16 @@ impl SurfaceContact {
         }
         let thickness = world.get(self.touch.thickness, 0).value_in(0);
         let fits = finder.find(&self.surface, thickness);
-        memory[..COUNTS].fill(0);
+        memory[..COUNTS].fill(number(0));
         if fits {
             let (counts, pairs) = memory.split_at_mut(COUNTS);
             let found = [&finder.on_triangles, &finder.on_edges];
             for (count, found) in counts.iter_mut().zip(found) {
-                *count = found.len() as u32;
+                *count = number(found.len() as u32);
             }
             let (pairs, _) = pairs.as_chunks_mut::<3>();
             for (to, from) in pairs.iter_mut().zip(found.into_iter().flatten()) {
-                *to = *from;
+                *to = from.map(number);
             }
         }
         self.finders.give_back(finder);
@@ -179,8 +190,7 @@ impl Operation for SurfaceContact {
 
     #[inline(always)]
     fn forward<L: Lane>(&self, world: &mut World<'_, L>) {
-        let mut numbers = std::mem::take(&mut world.memory);
-        let memory = carve_indices(&mut numbers, COUNTS + 3 * self.most);
+        let memory = std::mem::take(&mut world.memory);
         let fits = self.find(world, memory);
         let (x, v) = (world.values(self.moving.x), world.values(self.moving.v));
         let (force, law) = (world.values(self.force), self.law(world));
@@ -192,12 +202,12 @@ impl Operation for SurfaceContact {
             return force.set(0, vec3(none, none, none));
         }
         let (on_triangles, on_edges) = pairs(memory);
-        for &[vertex, triangle, on] in on_triangles {
+        for [vertex, triangle, on] in on_triangles.iter().map(|pair| pair.map(index)) {
             let Some(four) = self.surface.vertex_and_triangle(vertex, triangle) else { continue };
             let on = OnTriangle::at::<L>(on);
             scatter(&force, four, triangle_forces(on, gather(&x, four), gather(&v, four), law));
         }
-        for &[first, second, on] in on_edges {
+        for [first, second, on] in on_edges.iter().map(|pair| pair.map(index)) {
             let Some(four) = self.surface.two_edges(first, second) else { continue };
             let on = OnEdges::at::<L>(on);
             scatter(&force, four, edge_forces(on, gather(&x, four), gather(&v, four), law));
@@ -206,14 +216,13 @@ impl Operation for SurfaceContact {
 
     #[inline(always)]
     fn pullback<L: Lane>(&self, world: &mut World<'_, L>) {
-        let mut numbers = std::mem::take(&mut world.memory);
-        let memory = carve_indices(&mut numbers, COUNTS + 3 * self.most);
+        let memory = std::mem::take(&mut world.memory);
         let (x, v) = (world.values(self.moving.x), world.values(self.moving.v));
         let (x_bar, v_bar) = (world.bars(self.moving.x), world.bars(self.moving.v));
         let (force_bar, law) = (world.bars(self.force), self.law(world));
         let mut law_bar = <Law<L> as Local<L>>::zero();
         let (on_triangles, on_edges) = pairs(memory);
-        for &[vertex, triangle, on] in on_triangles {
+        for [vertex, triangle, on] in on_triangles.iter().map(|pair| pair.map(index)) {
             let Some(four) = self.surface.vertex_and_triangle(vertex, triangle) else { continue };
             let (on, here, bar) = (OnTriangle::at::<L>(on), gather(&x, four), gather(&force_bar, four));
             let (_, xs, vs, by_law) = triangle_forces::pullback(on, here, gather(&v, four), law, bar);
@@ -221,7 +230,7 @@ impl Operation for SurfaceContact {
             scatter(&v_bar, four, vs);
             law_bar = law_bar.plus(by_law);
         }
-        for &[first, second, on] in on_edges {
+        for [first, second, on] in on_edges.iter().map(|pair| pair.map(index)) {
             let Some(four) = self.surface.two_edges(first, second) else { continue };
             let (on, here, bar) = (OnEdges::at::<L>(on), gather(&x, four), gather(&force_bar, four));
             let (_, xs, vs, by_law) = edge_forces::pullback(on, here, gather(&v, four), law, bar);

@@ -1,4 +1,4 @@
-//! Do surfaces cross? For tests, and for checks of health.
+//! Do surfaces cross? For checks, at the start and in tests.
 
 use pullback_kernel::prelude::*;
 
@@ -13,10 +13,25 @@ use crate::tree::{Bounds, Tree, number};
 /// # Panics
 /// When there are fewer positions than the surface has particles.
 pub fn crossings(surface: &Surface, positions: &[[f64; 3]]) -> usize {
+    let mut count = 0;
+    each_crossing(surface, positions, |_| count += 1);
+    count
+}
+
+/// Where surfaces go through each other, if they do: an end of an edge, and a corner of the triangle that it goes through.
+///
+/// # Panics
+/// When there are fewer positions than the surface has particles.
+pub fn first_crossing(surface: &Surface, positions: &[[f64; 3]]) -> Option<[u32; 2]> {
+    let mut found = None;
+    each_crossing(surface, positions, |ends| found = found.or(Some(ends)));
+    found
+}
+
+fn each_crossing(surface: &Surface, positions: &[[f64; 3]], mut visit: impl FnMut([u32; 2])) {
     let at = |i: u32| point(&positions[i as usize]);
     let mut tree = Tree::new(surface.triangles().len());
     tree.fit(surface.triangles().iter().map(|corners| Bounds::of(corners.map(at))));
-    let mut count = 0;
     for &[a, b] in surface.edges() {
         let around = Bounds::of([at(a), at(b)]);
         for leaf in tree.meeting(around, 0) {
@@ -24,11 +39,12 @@ pub fn crossings(surface: &Surface, positions: &[[f64; 3]]) -> usize {
             for (_, &key) in boxes.iter().zip(keys).filter(|(one, _)| one.meets(&around)) {
                 let corners = surface.triangles()[number(key) as usize];
                 let shares = corners.contains(&a) || corners.contains(&b);
-                count += usize::from(!shares && goes_through(at(a), at(b), corners.map(at)));
+                if !shares && goes_through(at(a), at(b), corners.map(at)) {
+                    visit([a, corners[0]]);
+                }
             }
         }
     }
-    count
 }
 
 /// Are the ends of an edge on both sides of a triangle's plane, and is the point between them that is in the plane in the triangle?

@@ -56,7 +56,7 @@ mod surface;
 mod tree;
 
 pub use contact::{Moving, Touch, surface_contact};
-pub use crossings::crossings;
+pub use crossings::{crossings, first_crossing};
 pub use detect::{clearance, nearest_of_edges, nearest_on_triangle};
 pub use distance::{OnEdges, OnTriangle, apart, edge_weights, triangle_weights};
 pub use friction::friction_per_speed;

@@ -34,7 +34,16 @@ pub enum SurfaceError {
         /// What it names twice.
         corner: u32,
     },
+    /// More edges than indices that every number is exact for.
+    #[error("there are {edges} edges, and 16777216 at most can be told apart: take a coarser mesh")]
+    TooMany {
+        /// How many.
+        edges: usize,
+    },
 }
+
+/// Whole numbers up to this are exact in single precision.
+const MOST: usize = 1 << 24;
 
 impl Surface {
     /// Of triangles, each three of so many particles. Edges are in the order in which triangles name them first, with the smaller
@@ -56,6 +65,9 @@ impl Surface {
                 known.entry(edge).or_insert_with(|| edges.push(edge));
                 vertices.push(corner);
             }
+        }
+        if edges.len() > MOST {
+            return Err(SurfaceError::TooMany { edges: edges.len() });
         }
         vertices.sort_unstable();
         vertices.dedup();

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
+use pullback_scene::Invalid;
 
 use crate::dynamics::plus as vector_sum;
 use crate::error::Error;
 use crate::force::{AnyNumber, Inputs};
-use crate::names::{Block, Group, Layout, Quantity};
+use crate::names::{Block, Group, Layout, NameError, Quantity};
 
 /// sin(ω t + φ)
 #[kernel]
@@ -111,6 +112,19 @@ impl Sizes {
     }
 }
 
+/// What controls there are to drive.
+fn of_one_kind(control: &Layout) -> String {
+    let name = |block: &Block| {
+        block.groups.iter().map(|group| format!("`{}.{}`", group.name, block.field)).collect()
+    };
+    let names: Vec<Vec<String>> = control.ranges().map(|(block, _)| name(block)).collect();
+    match names.concat().split_first() {
+        None => "make something a control, as by `actuation = \"control\"`".into(),
+        Some((first, [])) => format!("write {first}"),
+        Some(_) => format!("write one of {}, or a glob for all of a kind", names.concat().join(", ")),
+    }
+}
+
 impl Controller {
     /// The controller that a scene describes, for a world with these names.
     pub fn new(
@@ -118,38 +132,43 @@ impl Controller {
         control: &Layout,
         state: &Layout,
         sizes: &Sizes,
-    ) -> Result<Self, Error> {
-        let wrong = |found: String, wanted: &'static str| {
-            Err(Error::Scheme { what: "what a controller drives", found, wanted })
-        };
-        let driven = control.select(&given.drives)?;
+    ) -> Result<Self, Invalid> {
+        let wrong = |what: String| Invalid::new("drives", what, of_one_kind(control));
+        let driven = control.select(&given.drives).map_err(|error| wrong(error.to_string()))?;
         let (Some(first), Some(last)) = (driven.first(), driven.last()) else {
-            return wrong(given.drives.clone(), "the name of a control");
+            return Err(wrong(format!("no control is called `{}`", given.drives)));
         };
         let (start, end) = (first.start, last.end);
         let Some((block, _)) = control.ranges().find(|(_, range)| *range == (start..end)) else {
-            return wrong(
-                given.drives.clone(),
-                "all controls of one kind: `gear.actuation`, `arm.*.control`",
-            );
+            return Err(wrong(format!("`{}` are not all controls of one kind", given.drives)));
         };
         if !matches!(block.numbers, 1 | 3) {
-            return wrong(given.drives.clone(), "controls that are numbers or vectors");
+            return Err(wrong(format!("`{}` are neither numbers nor vectors", given.drives)));
         }
         let mut features = Vec::new();
-        for name in &given.features {
-            for range in state.select(name)? {
+        for (i, name) in given.features.iter().enumerate() {
+            let unknown = |error: NameError| {
+                let fix = "write names of positions and velocities: `ball.position.z`, `cloth[3].velocity`";
+                Invalid::new(format!("features[{i}]"), error.to_string(), fix)
+            };
+            for range in state.select(name).map_err(unknown)? {
                 features.extend(range.filter_map(|i| sizes.feature(i)));
             }
         }
         let outputs = block.len() * block.numbers;
-        let numbers = |what, values: &[f64], wanted: usize| match values.len() {
-            0 => Ok(vec![0.0; wanted]),
-            found if found == wanted => Ok(values.to_vec()),
-            found => Err(Error::Length { what, wanted, found }),
+        let numbers = |field: &str, values: &[f64], per: (usize, &str)| match values.len() {
+            0 => Ok(vec![0.0; outputs * per.0]),
+            found if found == outputs * per.0 => Ok(values.to_vec()),
+            found => {
+                let what = format!("{found} {field}, for {outputs} controls and {} {}", per.0, per.1);
+                let fix = format!(
+                    "give {}, those of one control side by side, or none: they are 0 then",
+                    outputs * per.0
+                );
+                Err(Invalid::new(field, what, fix))
+            }
         };
-        let weights =
-            numbers("the weights of a controller", &given.weights, outputs * given.sinusoids.len())?;
+        let weights = numbers("weights", &given.weights, (given.sinusoids.len(), "sinusoids"))?;
         Ok(Controller {
             name: given.name.clone(),
             drives: block.key.clone(),
@@ -157,8 +176,8 @@ impl Controller {
             sinusoids: given.sinusoids.clone(),
             scale: given.scale,
             weights,
-            gains: numbers("the gains of a controller", &given.gains, outputs * features.len())?,
-            biases: numbers("the biases of a controller", &given.biases, outputs)?,
+            gains: numbers("gains", &given.gains, (features.len(), "numbers of the state"))?,
+            biases: numbers("biases", &given.biases, (1, "bias for each"))?,
             features,
         })
     }

@@ -93,6 +93,19 @@ pub enum Error {
         /// How many there may be.
         most: usize,
     },
+    /// More pairs of soft surfaces that touch than there is room for.
+    #[error(
+        "step {step}{}: more pairs of soft surfaces touch than the {most} that there is room for; raise `most` in `[soft_contact]`",
+        in_world(.world)
+    )]
+    TooManySoftContacts {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// How many there may be.
+        most: usize,
+    },
     /// A shape that cannot touch anything.
     #[error("the shape `{name}` cannot touch anything: {why}")]
     Shape {
@@ -230,6 +243,7 @@ impl Error {
             | Error::NotConverged { .. }
             | Error::ContactNotSolved { .. }
             | Error::TooManyContacts { .. }
+            | Error::TooManySoftContacts { .. }
             | Error::Singular { .. }
             | Error::OffLattice { .. }
             | Error::GradientNotFinite { .. } => true,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pullback_scene::words::nearest_few;
-use pullback_scene::{Actuator, Scene, Velocity};
+use pullback_scene::{Actuator, Invalid, Scene, Velocity};
 
 use crate::articulated::{Manifold, Robot, Tree};
 use crate::attached::Attached;
@@ -39,6 +39,8 @@ struct Inner {
     forces: Vec<Arc<dyn Force>>,
     constraints: Vec<Arc<dyn Constraint>>,
     contact: Option<Arc<Contacts>>,
+    /// How many pairs of soft surfaces may touch at once.
+    most_soft_contacts: usize,
     controllers: Vec<Arc<Controller>>,
     attached: Option<Arc<Attached>>,
     moved: Option<Arc<Moved>>,
@@ -129,6 +131,7 @@ impl Model {
             forces: Vec::new(),
             constraints,
             contact: None,
+            most_soft_contacts: 0,
             controllers: Vec::new(),
             attached: None,
             moved: Moved::new(scene).map(Arc::new),
@@ -139,6 +142,7 @@ impl Model {
             inner.add(force)?;
         }
         if let Some(touching) = Touching::new(scene, |group| points(scene, group).start)? {
+            inner.most_soft_contacts = touching.most();
             inner.add(Arc::new(touching))?;
         }
         inner.schedule("actuators.force", |t| actuator_controls(scene, t));
@@ -171,7 +175,7 @@ impl Model {
             inner.attached = Some(Arc::new(attached));
             Arc::make_mut(&mut inner.state).start_from("particles.velocity", &rates);
         }
-        for given in &scene.controllers {
+        for (i, given) in scene.controllers.iter().enumerate() {
             let of =
                 |count: fn(&Tree) -> usize| inner.robots.iter().map(|robot| count(robot.tree())).collect();
             let sizes = Sizes {
@@ -179,7 +183,11 @@ impl Model {
                 positions: of(Tree::positions),
                 velocities: of(Tree::velocities),
             };
-            let controller = Controller::new(given, &inner.control, &inner.state, &sizes)?;
+            let placed = |invalid: Invalid| {
+                let path = format!("controllers[{i}].{}", invalid.path);
+                Error::Scene(invalid.at(path))
+            };
+            let controller = Controller::new(given, &inner.control, &inner.state, &sizes).map_err(placed)?;
             inner.params = extended(&inner.params, controller.params())?;
             inner.controllers.push(Arc::new(controller));
         }
@@ -312,6 +320,11 @@ impl Model {
     /// How shapes touch, if any do.
     pub(crate) fn contact(&self) -> Option<&Contacts> {
         self.inner.contact.as_deref()
+    }
+
+    /// How many pairs of soft surfaces may touch at once.
+    pub(crate) fn most_soft_contacts(&self) -> usize {
+        self.inner.most_soft_contacts
     }
 
     /// Particles that are attached to bodies, if some are.

@@ -285,11 +285,10 @@ impl<S: Parts> Rollout<S> {
 
     /// Pulls `self.bars` back through a step.
     fn pull(&mut self, step: usize) -> Result<(), Error> {
-        if let Keep::Values { store, row } = &mut self.keep {
+        if let Keep::Values { store, len } = &self.keep {
             let parts = self.stepper.parts();
             let mut load = |part: usize, workspace: &mut Workspace<S>| {
-                store.get(step * parts + part, row);
-                Ok(workspace.load_values(row)?)
+                workspace.bring_values(|at, values| store.get((step * parts + part) * len + at, values));
             };
             self.stepper.pull_kept(step, &mut load, &mut self.bars, &mut self.control_bars)?;
             self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
@@ -305,9 +304,9 @@ impl<S: Parts> Rollout<S> {
     fn follow_schedule(&mut self, start: &Start<'_>) -> Result<(), Error> {
         while let Keep::States { schedule, store } = &mut self.keep {
             match schedule.next() {
-                Some(Action::Keep { slot, .. }) => store.put(slot, &self.state),
+                Some(Action::Keep { slot, .. }) => store.put(slot * self.state.len(), &self.state),
                 Some(Action::Return { slot, .. }) => {
-                    store.get(slot, &mut self.state);
+                    store.get(slot * self.state.len(), &mut self.state);
                     self.set_state()?;
                 }
                 Some(Action::Advance { step }) => self.advance(start, step)?,

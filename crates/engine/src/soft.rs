@@ -14,4 +14,4 @@ pub use pullback_soft::{Corotated, Material, NeoHookean, StVenantKirchhoff, mate
 pub use sail::Sail;
 pub use sheet::Sheet;
 pub use solid::Solid;
-pub use touching::Touching;
+pub use touching::{SOFT_CONTACT, Touching};

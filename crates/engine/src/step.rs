@@ -130,20 +130,7 @@ impl Step {
             contact.check(&scheme)?;
         }
         if let Integrator::ImplicitMidpoint | Integrator::BackwardEuler = scheme.integrator {
-            let freedoms = |robot: &Robot| robot.tree().velocities();
-            if model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT) {
-                let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
-                let wanted = "an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose \
-                              bodies, and one has more than 600 degrees of freedom";
-                return Err(Error::Scheme { what, found, wanted });
-            }
-            if model.contact().is_some_and(Contacts::touch_particles) && 3 * model.particles() > MOST_IMPLICIT
-            {
-                let (what, found) = ("the integrator", scheme.integrator.name().to_owned());
-                let wanted = "an explicit one: Jacobians of implicit steps are dense for particles that can touch shapes, and \
-                              there are more than 200";
-                return Err(Error::Scheme { what, found, wanted });
-            }
+            dense_jacobians(model, scheme.integrator)?;
         }
         if scheme.integrator == Integrator::ReversibleVerlet {
             reversible(model)?;
@@ -382,6 +369,34 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
     let mass = if model.robots().is_empty() { Some(inputs.mass()?) } else { None };
     let io = Io { time: inputs.time, state, next, control, params, prepared, implicit, residuals, mass };
     Ok((p.finish()?, io))
+}
+
+/// Jacobians of implicit steps that would be dense, and too large?
+fn dense_jacobians(model: &Model, integrator: Integrator) -> Result<(), Error> {
+    let freedoms = |robot: &Robot| robot.tree().velocities();
+    let many = 3 * model.particles() > MOST_IMPLICIT;
+    let reasons = [
+        (
+            model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT),
+            "take an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose bodies, and one has more \
+             than 600 degrees of freedom",
+        ),
+        (
+            many && model.contact().is_some_and(Contacts::touch_particles),
+            "take an explicit one: Jacobians of implicit steps are dense for particles that can touch shapes, and there are more than \
+             200",
+        ),
+        (
+            many && model.most_soft_contacts() > 0,
+            "take an explicit one: Jacobians of implicit steps are dense with `[soft_contact]`, and there are more than 200 particles",
+        ),
+    ];
+    match reasons.into_iter().find(|(dense, _)| *dense) {
+        None => Ok(()),
+        Some((_, wanted)) => {
+            Err(Error::Scheme { what: "the integrator", found: integrator.name().to_owned(), wanted })
+        }
+    }
 }
 
 /// Is no force of the model a function of velocities?

@@ -10,6 +10,7 @@ use crate::contact::{Contacts, GAPS, NO_ROOM, has_tangent};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
+use crate::soft::SOFT_CONTACT;
 use crate::step::{Io, Step, held, ranges};
 use crate::stop;
 
@@ -67,9 +68,9 @@ impl Parts for Dual<f64> {
 }
 
 /// Looks at the values of a part of a step.
-type See<'a, S> = dyn FnMut(usize, &Workspace<S>) -> Result<(), Error> + 'a;
+type See<'a, S> = dyn FnMut(usize, &Workspace<S>) + 'a;
 /// Brings back the values of a part of a step.
-type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>) -> Result<(), Error> + 'a;
+type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>) + 'a;
 
 /// The memory in which steps run. Flat vectors of all worlds lie one after the other.
 pub struct Stepper<S: Parts> {
@@ -105,8 +106,9 @@ pub struct Stepper<S: Parts> {
     control: Vec<S>,
     /// Of contacts that have a derivative.
     largest_residual: f64,
-    /// The most contacts at once.
+    /// The most contacts at once, of shapes and of soft surfaces.
     most_contacts: usize,
+    most_soft_contacts: usize,
 }
 
 impl<S: Parts> Stepper<S> {
@@ -163,6 +165,7 @@ impl<S: Parts> Stepper<S> {
                 .contact()
                 .map_or(0.0, |contact| contact.largest_residual(S::EPSILON)),
             most_contacts: step.model().contact().map_or(0, Contacts::most),
+            most_soft_contacts: step.model().most_soft_contacts(),
         }
     }
 
@@ -247,7 +250,7 @@ impl<S: Parts> Stepper<S> {
 
     /// Makes step number `step` from the state that is set. The result becomes the state.
     pub fn advance(&mut self, step: usize) -> Result<(), Error> {
-        self.advance_to(step, None, &mut |_, _| Ok(()))
+        self.advance_to(step, None, &mut |_, _| {})
     }
 
     /// [`Stepper::advance`], and shows the values of each part.
@@ -264,7 +267,7 @@ impl<S: Parts> Stepper<S> {
                 self.starts[part * size..(part + 1) * size].copy_from_slice(&self.state);
             }
             self.forward(step, part, known.filter(|_| part + 1 == self.parts))?;
-            see(part, &self.workspace)?;
+            see(part, &self.workspace);
         }
         self.holds = Some(step);
         Ok(())
@@ -318,6 +321,10 @@ impl<S: Parts> Stepper<S> {
                 if !bars && self.contacts_are_too_many(&source) {
                     return Error::TooManyContacts { step, world, most: self.most_contacts };
                 }
+                if !bars && source.element == 0 && source.operation.starts_with(SOFT_CONTACT) {
+                    // Where its arguments are numbers, that is how it says so.
+                    return Error::TooManySoftContacts { step, world, most: self.most_soft_contacts };
+                }
                 Error::NotFinite { step, world, source }
             }
             // The workspace knows of every number of the state, so that this cannot be.
@@ -350,7 +357,7 @@ impl<S: Parts> Stepper<S> {
         wanted("the cotangents of controls", self.worlds * self.control_len, control_bar)?;
         match self.holds == Some(step) {
             true => stop::go_on(step)?,
-            false => self.advance_to(step, known, &mut |_, _| Ok(()))?,
+            false => self.advance_to(step, known, &mut |_, _| {})?,
         }
         self.holds = None;
         let size = self.state.len();
@@ -481,7 +488,7 @@ impl<S: Parts> Stepper<S> {
         stop::go_on(step)?;
         (self.holds, self.to_carry) = (None, false);
         for part in (0..self.parts).rev() {
-            load(part, &mut self.workspace)?;
+            load(part, &mut self.workspace);
             for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
                 for (buffer, range) in ranges(&self.io.state) {
                     self.workspace.read_numbers_into(world, buffer, &mut state[range])?;

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::worlds;
-use pullback_engine::{Integrator, Scheme, Step};
+use common::{solids, worlds};
+use pullback_engine::{Integrator, Model, Scheme, Step};
 use pullback_kernel::cuda::{Compile, Target, compile};
 
-/// The world with every force, with every integrator; and one that the reversible integrator can run.
+/// The world with every force, with every integrator; one that the reversible integrator can run; and soft things.
 fn steps() -> Vec<(String, Step)> {
     let mut steps = Vec::new();
     for world in worlds().iter().filter(|world| ["everything", "springs"].contains(&world.name)) {
@@ -18,6 +18,11 @@ fn steps() -> Vec<(String, Step)> {
         }
     }
     assert_eq!(steps.len(), Integrator::ALL.len());
+    for (name, scene) in solids::all().into_iter().filter(|(name, _)| !solids::BY_HAND.contains(name)) {
+        let model = Model::new(&scene).expect("a model");
+        let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 0.01)).expect("a step");
+        steps.push((name.to_owned(), step));
+    }
     steps
 }
 

@@ -10,7 +10,7 @@ use pullback_engine::{Error, Integrator, Loss, Memory, Model, Options, Rollout, 
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::JointKind;
 use pullback_scene::soft::{Diagonals, SheetMesh};
-use pullback_scene::{Actuator, Elastic, Particles, Scene, Sheet, SoftContact, Springs};
+use pullback_scene::{Actuator, Controller, Elastic, Particles, Scene, Sheet, SoftContact, Springs};
 
 const STEPS: usize = 5;
 
@@ -435,6 +435,71 @@ fn held_points_without_mass() {
     assert!(rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).is_err());
 }
 
+/// Soft contact makes Jacobians of implicit steps dense: of many particles they are refused, and of few they are not.
+#[test]
+fn implicit_steps_with_soft_contact() {
+    let elastic = Elastic::of_young_in_plane(1e4, 0.3).expect("cloth");
+    for (cells, refused) in [(4, false), (15, true)] {
+        let mesh = SheetMesh::sheet([1.0, 1.0], [cells; 2], Diagonals::One).expect("a sheet");
+        let sheet = Sheet::new("cloth", &mesh, 0.01, elastic, 300.0);
+        let points = sheet.points();
+        let mut scene = Scene::default();
+        scene.add_sheet(sheet, points);
+        scene.soft_contact =
+            Some(SoftContact { thickness: 0.01, ke: 100.0, kd: 0.0, kf: 0.0, mu: 0.0, most: None });
+        let model = Model::new(&scene).expect("a sheet");
+        let error = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 0.01)).err();
+        let said = error.map_or(String::new(), |error| error.to_string());
+        assert_eq!(
+            said.contains("take an explicit one") && said.contains("`[soft_contact]`"),
+            refused,
+            "{said}"
+        );
+        assert!(Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 0.01)).is_ok());
+    }
+}
+
+/// Lamé's first number may be negative where it starts so, as with a Poisson's ratio below 0.
+#[test]
+fn negative_lambda() {
+    for (poisson, allowed) in [(-0.2, true), (0.3, false)] {
+        let mesh = SheetMesh::sheet([1.0, 1.0], [1, 1], Diagonals::One).expect("a sheet");
+        let elastic = Elastic::of_young_in_plane(1e4, poisson).expect("cloth");
+        let sheet = Sheet::new("cloth", &mesh, 0.01, elastic, 300.0);
+        let points = sheet.points();
+        let mut scene = Scene::default();
+        scene.add_sheet(sheet, points);
+        let mut params = Model::new(&scene).expect("a sheet").params();
+        assert_eq!(params.set("cloth.lambda", &[-100.0]).is_ok(), allowed, "{poisson}");
+    }
+}
+
+/// What a controller drives and sees by wrong names, and weights that are too few: the place, and what there is.
+#[test]
+fn controllers_of_nothing() {
+    let mesh = SheetMesh::sheet([1.0, 1.0], [1, 1], Diagonals::One).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(1e4, 0.3).expect("cloth");
+    let sheet = Sheet::new("worm", &mesh, 0.01, elastic, 300.0).controlled();
+    let points = sheet.points();
+    let mut scene = Scene::default();
+    scene.add_sheet(sheet, points);
+    let said = |controller: Controller| {
+        let scene = Scene { controllers: vec![controller], ..scene.clone() };
+        Model::new(&scene).err().map_or(String::new(), |error| error.to_string())
+    };
+    let legs = Controller::new("legs", "worm.elements.actuation", 20.0, 2);
+    assert_eq!(said(legs.clone()), "");
+    let wrong = said(Controller { drives: "worm.actuation".into(), ..legs.clone() });
+    assert!(
+        wrong.contains("controllers[0].drives") && wrong.contains("write `worm.elements.actuation`"),
+        "{wrong}"
+    );
+    let wrong = said(Controller { features: vec!["nothing".into()], ..legs.clone() });
+    assert!(wrong.contains("controllers[0].features[0]") && wrong.contains("`nothing`"), "{wrong}");
+    let wrong = said(Controller { weights: vec![1.0; 5], ..legs });
+    assert!(wrong.contains("controllers[0].weights: 5 weights, for 2 controls and 2 sinusoids"), "{wrong}");
+}
+
 /// Two sheets above each other: they push once they are nearer than the thickness, with gradients by it; and a thickness that is more than
 /// what lies between parts of a mesh is refused.
 #[test]
@@ -466,6 +531,22 @@ fn soft_surfaces_that_touch() {
     scene.soft_contact = Some(contact(0.02));
     let (least, by) = end(&scene);
     assert!(least > 0.0 && by.is_some_and(|by| by != 0.0), "{least}, {by:?}");
+    scene.soft_contact = Some(SoftContact { most: Some(2), ..contact(0.02) });
+    let model = Model::new(&scene).expect("two sheets");
+    let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, 1e-3)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(100)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    let error = rollout.gradient(&Start::new(&state, &[], &params), &Everywhere).expect_err("no room");
+    assert!(matches!(error, Error::TooManySoftContacts { most: 2, .. }), "{error}");
+    assert!(error.to_string().contains("raise `most` in `[soft_contact]`"), "{error}");
+    let mut crossed = scene.clone();
+    crossed.soft_contact = Some(contact(0.02));
+    crossed.particles[1].positions[4][2] = -0.1;
+    let said = Model::new(&crossed).expect_err("they cross").to_string();
+    assert!(
+        said.contains("low[") && said.contains("high[") && said.contains("move what crosses apart"),
+        "{said}"
+    );
     scene.soft_contact = Some(contact(0.9));
     let said = Model::new(&scene).expect_err("too thick").to_string();
     assert!(said.contains("soft_contact.thickness") && said.contains("give a `thickness` below"), "{said}");

@@ -101,7 +101,7 @@ fn ten_seconds(text: &str, mut look: impl FnMut(&Scene, &[[f64; 3]])) -> f64 {
 fn a_cloth_on_a_ball() {
     let text = r#"
         [simulation]
-        dt = 0.002
+        dt = 0.001
         duration = 10
         integrator = "semi-implicit-euler"
 
@@ -195,7 +195,7 @@ fn a_cube_on_stairs() {
         [[solids]]
         name = "cube"
         mesh = { block = [0.2, 0.2, 0.2], cells = [3, 3, 3] }
-        position = [-0.45, 0, 0.65]
+        position = [0.4, 0, 0.75]
         orientation = [0.95, 0.1, 0.3, 0.05]
         velocity = [1.2, 0, 0]
         young = 3e4
@@ -204,12 +204,23 @@ fn a_cube_on_stairs() {
         viscosity = 30
         radius = 0.005
     "#;
-    let (mut low, mut left) = (f64::INFINITY, f64::INFINITY);
+    // How deep points of a radius of 5 mm are in a box of 4 m by 4 m by 30 cm; less than 0 outside.
+    let depth = |[x, y, z]: [f64; 3], [middle, height]: [f64; 2]| {
+        (2.005 - (x - middle).abs()).min(2.005 - y.abs()).min(0.155 - (z - height).abs())
+    };
+    let steps = [[-0.7, 0.075], [-1.0, 0.225], [-1.3, 0.375]];
+    let (mut low, mut left, mut deepest) = (f64::INFINITY, f64::INFINITY, [f64::NEG_INFINITY; 3]);
     let fastest = ten_seconds(text, |scene, at| {
         low = at.iter().map(|x| x[2] - 0.005).fold(low, f64::min);
         left = least_growth(scene, at);
+        for (deepest, step) in deepest.iter_mut().zip(steps) {
+            *deepest = at.iter().map(|&x| depth(x, step)).fold(*deepest, f64::max);
+        }
     });
     assert!(low > -0.02 && left > 0.5 && fastest < 0.2, "{low} m, growth {left}, {fastest} m/s");
+    // A point of 40 g that comes with 3 m/s is let in by v √(m/ke) = 13 mm, and the cube behind it comes with it.
+    assert!(deepest.iter().all(|&deepest| deepest < 0.03), "{deepest:?} m inside of the stairs");
+    assert!(deepest.iter().all(|&deepest| deepest > 0.0), "{deepest:?} m: it did not meet each of them");
 }
 
 /// A cloth falls on another that is held at its corners.

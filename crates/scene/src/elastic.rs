@@ -66,6 +66,9 @@ impl Elastic {
     }
 }
 
+/// The least actuation of solids that are not neo-Hookean: they measure lengths by the third root of the volume that is wanted, 1 + a.
+pub const LEAST_ACTUATION: f64 = -0.999;
+
 /// The law of a soft solid: its energy, of which forces are the slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SolidMaterial {

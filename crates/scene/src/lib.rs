@@ -115,7 +115,7 @@ pub use contact::{
 };
 pub use contact_loss::{ContactQuantity, Toucher};
 pub use controller::Controller;
-pub use elastic::{Elastic, SolidMaterial};
+pub use elastic::{Elastic, LEAST_ACTUATION, SolidMaterial};
 pub use error::{Error, Invalid, Position};
 pub use material::{Material, MaterialPair, Surface, Touch};
 pub use motion::{PrescribedMotion, Velocity};

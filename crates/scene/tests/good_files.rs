@@ -136,9 +136,9 @@ fn without_soft() -> Scene {
         actuators: vec![Actuator { name: "thruster".into(), on: 0, control: vec![[0.0, 0.0, 2.0]] }],
         ground: Some(Ground {
             height: -1.0,
-            ke: Some(1e4),
-            kd: Some(10.0),
-            kf: Some(20.0),
+            ke: Some(50.0),
+            kd: Some(0.2),
+            kf: Some(0.3),
             mu: Some(0.5),
             material: None,
         }),

@@ -3,8 +3,8 @@
 use pullback_scene::robot::Placement;
 use pullback_scene::soft::{Cut, Diagonals, Gear, SheetMesh, SolidMesh};
 use pullback_scene::{
-    Attachment, Elastic, LossKind, Part, Particles, PrescribedMotion, Problem, Scene, Sheet, Solid,
-    SolidMaterial, Velocity,
+    Attachment, Controller, Elastic, LossKind, Part, Particles, PrescribedMotion, Problem, Scene, Sheet,
+    SoftContact, Solid, SolidMaterial, Velocity,
 };
 
 const FILE: &str = "tests/good/soft.toml";
@@ -205,6 +205,31 @@ fn attachments_of_the_file() {
 }
 
 #[test]
+fn controllers_of_the_file() {
+    let tau = std::f64::consts::TAU;
+    let legs = Controller {
+        scale: 0.2,
+        weights: vec![0.1, 0.2, 0.3, 0.4],
+        biases: vec![0.5],
+        ..Controller::new("legs", "walker.actuation", 20.0, 4)
+    };
+    assert_eq!(legs.sinusoids[1..3], [[20.0, tau / 4.0], [20.0, tau / 2.0]]);
+    let folds = Controller {
+        sinusoids: vec![[5.0, 0.0], [10.0, 1.57]],
+        features: vec!["cloth[5].velocity".into()],
+        gains: vec![0.1, 0.2, 0.3],
+        ..Controller::new("folds", "cloth.fold", 0.0, 0)
+    };
+    assert_eq!(file().controllers, [legs, folds]);
+}
+
+#[test]
+fn contact_of_soft_surfaces_of_the_file() {
+    let wanted = SoftContact { thickness: 1e-5, ke: 1000.0, kd: 0.1, kf: 1.0, mu: 0.3, most: Some(5000) };
+    assert_eq!(file().soft_contact, Some(wanted));
+}
+
+#[test]
 fn motions_of_the_file() {
     let scene = file();
     let (orb, triangle) = (scene.particle_index("orb[0]"), scene.particle_index("triangle[0]"));
@@ -331,4 +356,46 @@ fn the_examples_of_the_docs() {
         assert_eq!(scene.solids.len() + scene.sheets.len(), 1, "{section}");
         assert!(scene.particles[0].fixed.contains(&[true; 3]), "{section}");
     }
+}
+
+/// What is allowed, and probably not meant: points that are too light for the ground, and shapes without a model of contact.
+#[test]
+fn doubts_about_contact() {
+    let block = r#"
+        [[solids]]
+        name = "block"
+        mesh = { block = [0.1, 0.1, 0.1], cells = [2, 2, 2] }
+        young = 1e4
+        poisson = 0.3
+        density = 800
+    "#;
+    let said = |rest: &str| {
+        let text = format!("[simulation]\ndt = 0.001\nsteps = 10\n{rest}\n{block}");
+        let scene = Scene::parse(&text, "doubts.toml").unwrap_or_else(|error| panic!("{error}"));
+        scene.warnings.iter().map(ToString::to_string).collect::<String>()
+    };
+    let ground = |kd: f64| format!("[ground]\nke = 500\nkd = {kd}\nkf = 1\nmu = 0.5");
+    let light = said(&ground(100.0));
+    assert!(
+        light.contains("ground: a point of `block` of")
+            && light.contains("is too light for kd = 100 N·s/m")
+            && light.contains("take `kd` below"),
+        "{light}"
+    );
+    assert_eq!(said(&ground(1.0)), "");
+    let table = "[[shapes]]\nname = \"table\"\nshape = { box = [1, 1, 0.1] }";
+    let through = said(table);
+    assert!(through.contains("solids and sheets pass through the shapes of the world"), "{through}");
+}
+
+/// What is filled is closed, but for small gaps.
+#[test]
+fn open_surfaces_are_not_filled() {
+    let mut surface = SolidMesh::block([0.2; 3], [4; 3]).expect("a box").surface().mesh;
+    assert!(SolidMesh::filled(&surface, 0.05).is_ok());
+    surface.elements.pop();
+    assert!(SolidMesh::filled(&surface, 0.05).is_ok(), "one triangle of 192 is a small gap");
+    surface.elements.truncate(160);
+    let error = SolidMesh::filled(&surface, 0.05).expect_err("a sixth of it is missing").to_string();
+    assert!(error.contains("the surface is open: it has a border") && error.contains("close it"), "{error}");
 }

@@ -10,7 +10,8 @@
 //! | [`material`](Material) | forces and energy of tetrahedra, by any [`Material`] |
 //! | [`membrane`] | forces and energy of a sheet in its plane |
 //! | [`plate`] | once: what the hinges of a sheet have to do with each other |
-//! | [`hinge`] | forces and energy of a sheet that bends |
+//! | [`bending`] | forces and energy of a sheet that bends |
+//! | [`hinge`] | forces that damp hinges |
 //! | [`air`] | lift and drag of a sheet in the wind |
 //! | [`vertex`] | positions and velocities side by side, as elements read them |
 //!
@@ -18,6 +19,7 @@
 //! instruction set, width and number.
 
 pub mod air;
+pub mod bending;
 mod density;
 pub mod hinge;
 mod material;
@@ -28,8 +30,8 @@ pub mod rest;
 mod strain;
 pub mod vertex;
 
+pub use bending::Plates;
 pub use density::{Corotated, StVenantKirchhoff, corotated, st_venant_kirchhoff};
-pub use hinge::Hinges;
 pub use material::{Material, Tetrahedra};
 pub use membrane::Triangles;
 pub use neohookean::{NeoHookean, neo_hookean};

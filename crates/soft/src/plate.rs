@@ -21,21 +21,14 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
-use crate::rest::product;
-
 /// Which hinges are edges of which triangles. Edge i of a triangle is the one across from its corner i.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// The triangles of each hinge, and which of their edges it is.
-    sides: Vec<[Side; 2]>,
     /// The hinges of each triangle; `None` at a border, or where nothing resists.
     hinges: Vec<[Option<usize>; 3]>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Side {
-    triangle: usize,
-    edge: usize,
+    /// The corners of each triangle, and those across from its edges.
+    corners: Vec<[usize; 6]>,
+    count: usize,
 }
 
 impl Neighbours {
@@ -45,40 +38,39 @@ impl Neighbours {
     ///
     /// When a hinge is no edge of its triangles.
     pub fn new(triangles: &[[usize; 3]], hinges: &[[usize; 4]], of: &[[usize; 2]]) -> Self {
-        let side = |triangle: usize, across: usize| {
-            let edge = triangles[triangle].iter().position(|&corner| corner == across);
-            Side { triangle, edge: edge.expect("a corner of the triangle") }
-        };
-        let sides: Vec<[Side; 2]> =
-            hinges.iter().zip(of).map(|(at, of)| [side(of[0], at[2]), side(of[1], at[3])]).collect();
-        let mut of_triangles = vec![[None; 3]; triangles.len()];
-        for (hinge, sides) in sides.iter().enumerate() {
-            sides.iter().for_each(|side| of_triangles[side.triangle][side.edge] = Some(hinge));
+        let mut found = vec![[None; 3]; triangles.len()];
+        // Where there is no other triangle, the corner across is that of the triangle itself: a hinge that is folded up.
+        let mut corners: Vec<[usize; 6]> = triangles.iter().map(|&[a, b, c]| [a, b, c, a, b, c]).collect();
+        for (hinge, (at, of)) in hinges.iter().zip(of).enumerate() {
+            for (triangle, own, across) in [(of[0], at[2], at[3]), (of[1], at[3], at[2])] {
+                let edge = triangles[triangle].iter().position(|&corner| corner == own);
+                let edge = edge.expect("a corner of the triangle");
+                found[triangle][edge] = Some(hinge);
+                corners[triangle][3 + edge] = across;
+            }
         }
-        Neighbours { sides, hinges: of_triangles }
+        Neighbours { hinges: found, corners, count: hinges.len() }
     }
 
-    /// The other hinges of each hinge's triangles, two of the first and two of the second. For one that is not there it is the hinge
-    /// itself, to which nothing couples it.
-    pub fn beside(&self) -> Vec<[usize; 4]> {
-        let others = |hinge: usize, side: Side, by: usize| {
-            self.hinges[side.triangle][(side.edge + by) % 3].unwrap_or(hinge)
-        };
-        let of = |(hinge, sides): (usize, &[Side; 2])| {
-            [(0, 1), (0, 2), (1, 1), (1, 2)].map(|(side, by)| others(hinge, sides[side], by))
-        };
-        self.sides.iter().enumerate().map(of).collect()
+    /// The corners of each triangle, and those across from its edges.
+    pub fn corners(&self) -> &[[usize; 6]] {
+        &self.corners
     }
 
-    /// The hinges of each triangle, and 1 for those that are not there, for which any stands.
-    fn edges(&self) -> (Vec<[usize; 3]>, Vec<Vec3>) {
-        let missing = |hinge: Option<usize>| if hinge.is_none() { 1.0 } else { 0.0 };
+    /// Adds the hinges of each triangle, as what it touches. For those that are not there, any stands.
+    pub fn edges(&self, p: &mut Builder, name: &str) -> Corners<3> {
         let of = |hinges: &[Option<usize>; 3]| {
             let any = hinges.iter().find_map(|&hinge| hinge).unwrap_or(0);
-            let [x, y, z] = hinges.map(missing);
-            (hinges.map(|hinge| hinge.unwrap_or(any)), vec3(x, y, z))
+            hinges.map(|hinge| hinge.unwrap_or(any))
         };
-        self.hinges.iter().map(of).unzip()
+        let all: Vec<[usize; 3]> = self.hinges.iter().map(of).collect();
+        p.corners(name, &all, self.count)
+    }
+
+    /// 1 for the edges of each triangle that are free.
+    fn free(&self) -> Vec<Vec3> {
+        let free = |hinge: Option<usize>| if hinge.is_none() { 1.0 } else { 0.0 };
+        self.hinges.iter().map(|hinges| hinges.map(free)).map(|[x, y, z]| vec3(x, y, z)).collect()
     }
 }
 
@@ -119,63 +111,52 @@ fn both<R: Real>(a: R, b: R) -> R {
     if sum > 0.0 { 2.0 * a * b / sum } else { 0.5 * sum }
 }
 
-/// K_ij = k_ij C_ij
+/// K_ij = k_ij C_ij, those of i = j first, then 12, 20 and 01. Of free edges they are zero to the last bit.
 #[kernel]
-fn triangle_couplings<R: Real>(points: [Vec3<R>; 3], weight: [R; 3], free: Vec3<R>, k: [R; 3]) -> Mat3<R> {
+fn triangle_couplings<R: Real>(
+    points: [Vec3<R>; 3],
+    weight: [R; 3],
+    free: Vec3<R>,
+    k: [R; 3],
+) -> (Vec3<R>, Vec3<R>) {
     let c = plate_of_triangle(points, weight, free);
+    let (a0, a1, a2) = (1.0 - free.x, 1.0 - free.y, 1.0 - free.z);
+    let own = vec3(k[0] * c.x.x * a0, k[1] * c.y.y * a1, k[2] * c.z.z * a2);
     let (k12, k20, k01) = (both(k[1], k[2]), both(k[2], k[0]), both(k[0], k[1]));
-    mat3(
-        vec3(k[0] * c.x.x, k01 * c.x.y, k20 * c.x.z),
-        vec3(k01 * c.y.x, k[1] * c.y.y, k12 * c.y.z),
-        vec3(k20 * c.z.x, k12 * c.z.y, k[2] * c.z.z),
-    )
+    (own, vec3(k12 * c.y.z * a1 * a2, k20 * c.z.x * a2 * a0, k01 * c.x.y * a0 * a1))
 }
 
-/// The couplings of an edge to itself, to the next and to the one after it.
-#[kernel]
-fn column<R: Real>(of: Mat3<R>, edge: usize) -> Vec3<R> {
-    match edge {
-        0 => of.x,
-        1 => vec3(of.y.y, of.y.z, of.y.x),
-        _ => vec3(of.z.z, of.z.x, of.z.y),
-    }
-}
-
-/// Those of a hinge, in its two triangles.
-#[kernel]
-fn columns<R: Real>(of: [Mat3<R>; 2], first: usize, second: usize) -> (Vec3<R>, Vec3<R>) {
-    (column(of[0], first), column(of[1], second))
-}
-
-/// The couplings of each hinge in its first and in its second triangle [N·m]: to itself, and to the hinges of
-/// [`Neighbours::beside`]. Triangles have their corners at these points [m] at rest; hinges have these weights [1], of
-/// [`rest::hinges_at_rest`](crate::rest::hinges_at_rest), and stiffnesses [N·m]. `name` is that of what they are part of.
+/// Adds the couplings in each triangle [N·m]: of its edges to themselves, and to each other. Triangles have their corners at these points [m]
+/// at rest; hinges have these weights [1], of [`rest::hinges_at_rest`](crate::rest::hinges_at_rest), and stiffnesses [N·m].
+/// `name` is that of what they are part of.
 pub fn couplings(
     p: &mut Builder,
     name: &str,
-    neighbours: &Neighbours,
+    (neighbours, edges): (&Neighbours, Corners<3>),
     (corners, points): (Corners<3>, Buffer<Vec3>),
     (weight, stiffness): (Buffer<f64>, Buffer<f64>),
 ) -> [Buffer<Vec3>; 2] {
-    let (hinges, free) = neighbours.edges();
-    let edges = p.corners(&format!("{name} of triangles"), &hinges, neighbours.sides.len());
-    let free = p.constant::<Vec3>(&format!("{name} that are not there"), &free);
-    let coupled = p.map::<Once<triangle_couplings>>(
-        &format!("{name} coupled in triangles"),
+    let free = p.constant::<Vec3>(&format!("{name} that are not there"), &neighbours.free());
+    let (own, mixed) = p.map::<Once<triangle_couplings>>(
+        &format!("{name} by themselves, {name} that are coupled"),
         (points.at(corners), weight.at(edges), free.own(), stiffness.at(edges)),
     );
-    let triangles: Vec<[usize; 2]> = neighbours.sides.iter().map(|s| s.map(|side| side.triangle)).collect();
-    let triangles = p.corners(&format!("triangles of {name}"), &triangles, hinges.len());
-    let edge = |side: usize| -> Vec<usize> { neighbours.sides.iter().map(|s| s[side].edge).collect() };
-    let (first, second) = (p.indices(&edge(0)), p.indices(&edge(1)));
-    let names = format!("{name} coupled in the first triangle, {name} coupled in the second triangle");
-    let (first, second) = p.map::<Once<columns>>(&names, (coupled.at(triangles), first.own(), second.own()));
-    [first, second]
+    [own, mixed]
 }
 
-/// Torque by the rate of each hinge's angle [N·m·s]: its damping [N·m·s] times its weight [1].
-pub fn damping(p: &mut Builder, name: &str, damping: Buffer<f64>, weight: Buffer<f64>) -> Buffer<f64> {
-    p.map::<Once<product>>(name, (damping.own(), weight.own()))
+#[kernel]
+fn rest_of_triangle<R: Real>(angle: [R; 3], actuation: [R; 3]) -> Vec3<R> {
+    vec3(angle[0] + actuation[0], angle[1] + actuation[1], angle[2] + actuation[2])
+}
+
+/// Adds the angles at rest of each triangle's edges [rad], of those of hinges and what is added to them.
+pub fn rest_angles(
+    p: &mut Builder,
+    name: &str,
+    edges: Corners<3>,
+    (angle, actuation): (Buffer<f64>, Buffer<f64>),
+) -> Buffer<Vec3> {
+    p.map::<Once<rest_of_triangle>>(name, (angle.at(edges), actuation.at(edges)))
 }
 
 #[cfg(test)]
@@ -187,18 +168,29 @@ mod tests {
     const POINTS: [Vec3; 3] =
         [Vec3 { x: 0.1, y: 0.2, z: -0.1 }, Vec3 { x: 1.2, y: 0.1, z: 0.3 }, Vec3 { x: 0.4, y: 0.9, z: 0.2 }];
 
+    #[kernel]
+    fn inside<R: Real>(points: [Vec3<R>; 3], weight: [R; 3], k: [R; 3]) -> (Vec3<R>, Vec3<R>) {
+        triangle_couplings(points, weight, vec3(0.0, 0.0, 0.0), k)
+    }
+
+    #[kernel]
+    fn at_a_border<R: Real>(points: [Vec3<R>; 3], weight: [R; 3], k: [R; 3]) -> (Vec3<R>, Vec3<R>) {
+        triangle_couplings(points, weight, vec3(0.0, 1.0, 0.0), k)
+    }
+
+    #[kernel]
+    fn at_a_corner<R: Real>(points: [Vec3<R>; 3], weight: [R; 3], k: [R; 3]) -> (Vec3<R>, Vec3<R>) {
+        triangle_couplings(points, weight, vec3(1.0, 0.0, 1.0), k)
+    }
+
     #[test]
     fn gradients_of_the_kernels() {
         let (weight, k) = ([1.2, 0.8, 1.7], [0.7, 0.2, 1.1]);
-        for free in [vec3(0.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(1.0, 0.0, 1.0)] {
-            gradcheck::kernel::<triangle_couplings>(&(POINTS, weight, free, k)).expect("a triangle");
-        }
+        gradcheck::kernel::<inside>(&(POINTS, weight, k)).expect("a triangle");
+        gradcheck::kernel::<at_a_border>(&(POINTS, weight, k)).expect("one with an edge at a border");
+        gradcheck::kernel::<at_a_corner>(&(POINTS, weight, k)).expect("one with two");
         gradcheck::kernel::<both>(&(0.7, 0.2)).expect("both");
         gradcheck::kernel::<both>(&(0.7, 0.0)).expect("one without stiffness");
-        let of = [mat3(POINTS[0], POINTS[1], POINTS[2]), mat3(POINTS[2], POINTS[0], POINTS[1])];
-        for edge in 0..3 {
-            gradcheck::kernel::<columns>(&(of, edge, (edge + 1) % 3)).expect("columns");
-        }
     }
 
     /// Hinges without stiffness that become stiff together: the couplings are then theirs.

@@ -8,7 +8,7 @@ use pullback_kernel::prelude::*;
 use pullback_soft::air::{self, Air};
 use pullback_soft::membrane::{minus_sheet_stress, sheet_density};
 use pullback_soft::plate::{self, Neighbours};
-use pullback_soft::{Hinges, Triangles, hinge, membrane, rest, vertex};
+use pullback_soft::{Plates, Triangles, bending, hinge, membrane, rest, vertex};
 
 /// Plane stress of E = 1, ν = 0.3.
 const MU: f64 = 1.0 / 2.6;
@@ -88,6 +88,11 @@ struct Sheet {
 const THICKNESS: f64 = 0.01;
 const STIFFNESS: f64 = 0.02;
 
+#[kernel]
+fn both<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
+    a + b
+}
+
 /// A sheet whose shape at rest, thickness, density and numbers are params; viscous if `damping` is not zero.
 fn sheet(mesh: &Mesh, damping: f64) -> Sheet {
     let Mesh { points, triangles, hinges: edges, sides } = mesh;
@@ -119,18 +124,29 @@ fn sheet(mesh: &Mesh, damping: f64) -> Sheet {
     let t = Triangles { corners, x, vertices, rest: inverse_edges, volume, mu, lambda, actuation, viscosity };
     let (stiffness, actuation, damping) = (bend[0], bend[1], bend[2]);
     let neighbours = Neighbours::new(triangles, edges, sides);
-    let beside = p.corners("beside", &neighbours.beside(), edges.len());
-    let couplings =
-        plate::couplings(&mut p, "couplings", &neighbours, (corners, at_rest), (weight, stiffness));
-    let damping = plate::damping(&mut p, "damped", damping, weight);
-    let h = Hinges { corners: edge_corners, beside, x, vertices, angle, actuation, couplings, damping };
+    let plate_corners = p.corners("plates", neighbours.corners(), n);
+    let hinges_of = neighbours.edges(&mut p, "hinges of triangles");
+    let couplings = plate::couplings(
+        &mut p,
+        "couplings",
+        (&neighbours, hinges_of),
+        (corners, at_rest),
+        (weight, stiffness),
+    );
+    let rest = plate::rest_angles(&mut p, "rest", hinges_of, (angle, actuation));
+    let plates = Plates { corners: plate_corners, x, rest, couplings };
+    let damping = hinge::weighted_damping(&mut p, "damped", damping, weight);
+    let bent = bending::force(&mut p, "bent", &plates);
+    let damped = hinge::damping(&mut p, "damping of hinges", (edge_corners, vertices), damping);
     let forces = [
         membrane::force(&mut p, "in plane", &t),
-        hinge::force(&mut p, "bending", &h),
+        p.map::<both>("bending", (bent.own(), damped.own())),
         air::force(&mut p, "air", &Air { corners, vertices, wind, drag: spread[6], lift: spread[7] }),
     ];
-    let energies =
-        [membrane::energy(&mut p, "energy in plane", &t), hinge::energy(&mut p, "energy of bending", &h)];
+    let energies = [
+        membrane::energy(&mut p, "energy in plane", &t),
+        bending::energy(&mut p, "energy of bending", &plates),
+    ];
     forces.into_iter().for_each(|f| p.output(f));
     energies.into_iter().for_each(|e| p.output(e));
     p.output(mass);

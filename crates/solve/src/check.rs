@@ -136,7 +136,7 @@ pub enum Verdict {
 /// Beyond this factor over a rollout gradients explode or vanish.
 const TOO_MUCH: f64 = 1e6;
 /// The most variables whose differences are taken.
-const MOST_AUDITED: usize = 64;
+pub const MOST_AUDITED: usize = 64;
 
 /// The part of the way back that is left out of the fit. The first cotangents turn from what is measured towards what
 /// grows most (or dies out last), and say nothing about its rate.
@@ -214,13 +214,23 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     if xx > 0.0 { xy / xx } else { 0.0 }
 }
 
-/// Checks a problem at z.
+/// Checks a problem at z, with differences for [`MOST_AUDITED`] derivatives at most.
 pub fn check(problem: &mut Problem, z: &[f64]) -> Result<Health, Error> {
+    check_some(problem, z, MOST_AUDITED, &mut |_, _| ())
+}
+
+/// [`check`] of `most` derivatives at most. `show` hears how many of how many are done: of long rollouts each takes up to 38.
+pub fn check_some(
+    problem: &mut Problem,
+    z: &[f64],
+    most: usize,
+    show: &mut dyn FnMut(usize, usize),
+) -> Result<Health, Error> {
     let (norms, value) = {
         let gradient = problem.full_gradient(z)?;
         (gradient.norms.clone(), gradient.value())
     };
-    let audit = audit(problem, z)?;
+    let audit = audit(problem, z, most, show)?;
     Ok(Health {
         zeros: zero::reasons(problem, z, &audit)?,
         reach: Reach::at(problem, z)?,
@@ -233,15 +243,21 @@ pub fn check(problem: &mut Problem, z: &[f64]) -> Result<Health, Error> {
 }
 
 /// Differences of a few variables, spread over all.
-fn audit(problem: &mut Problem, z: &[f64]) -> Result<Vec<Audit>, Error> {
+fn audit(
+    problem: &mut Problem,
+    z: &[f64],
+    most: usize,
+    show: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Audit>, Error> {
     let n = z.len();
     let mut gradient = vec![0.0; n];
     let value = problem.gradient(z, &mut gradient).map_err(failed)?;
     let scale = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
     let slopes = problem.variables().slopes(z);
-    let every = n.div_ceil(MOST_AUDITED).max(1);
+    let every = n.div_ceil(most.max(1)).max(1);
     let mut found = Vec::new();
-    for i in (0..n).step_by(every) {
+    for (done, i) in (0..n).step_by(every).enumerate() {
+        show(done, n.div_ceil(every));
         found.extend(difference(problem, z, i, value, NEGLIGIBLE * scale)?.map(|found| (i, found)));
     }
     // A gradient that is zero where differences are not is as wrong as any.

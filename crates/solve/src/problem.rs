@@ -376,12 +376,16 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
             let fix = "write a larger number of `most_contacts`";
             return Error::Rollout(Box::new(source.error("contact", error.to_string(), fix)));
         }
+        EngineError::TooManySoftContacts { .. } => {
+            let fix = "write a larger number of `most`";
+            return Error::Rollout(Box::new(source.error("soft_contact", error.to_string(), fix)));
+        }
         error if error.is_of_the_run() => {
             let fix = match description.scene.simulation.integrator.is_implicit() {
                 true => "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many",
                 false => {
-                    "take a smaller `dt`, or more `substeps`; or, for what is stiff, as damping on a light link is, \
-                     `integrator = \"backward-euler\"`"
+                    "take a smaller `dt`, or more `substeps`: stiff, light or small things want short steps (soft elements less than \
+                     sound takes through them); or `integrator = \"backward-euler\"`"
                 }
             };
             return Error::Rollout(Box::new(source.error("simulation.dt", error.to_string(), fix)));

@@ -103,6 +103,7 @@ impl Moment {
                 Error::ContactNotSolved { step, world, residual, largest }
             }
             Error::TooManyContacts { most, .. } => Error::TooManyContacts { step, world, most },
+            Error::TooManySoftContacts { most, .. } => Error::TooManySoftContacts { step, world, most },
             other => other,
         }
     }

@@ -24,8 +24,12 @@ fn run(workspace: &Workspace, states: usize) -> Result<()> {
     let mut cargo = process::cargo();
     // As `cargo xtask test` runs them, so that nothing is compiled once more.
     cargo.args(["test", "--workspace", "--tests", "--", "--nocapture"]).args(TESTS);
-    let printed =
-        process::output(cargo.env("CONTACT_STATES", states.to_string()).current_dir(&workspace.root))?;
+    let printed = process::output(
+        cargo
+            .env("CONTACT_STATES", states.to_string())
+            .env("EVERY_COMBINATION", "1")
+            .current_dir(&workspace.root),
+    )?;
     let document = document(&marked(&printed, MATRIX_MARK), &marked(&printed, STATES_MARK))?;
     std::fs::write(workspace.root.join(DOCUMENT), document)?;
     println!("{DOCUMENT} is written");
@@ -84,7 +88,7 @@ fn document(matrix: &[Vec<String>], states: &[Vec<String>]) -> Result<String> {
 const INTRODUCTION: &str = "# How right gradients are
 
 `cargo xtask study gradients` runs these checks and writes this page. The tests of the repository run the same checks, with
-fewer random states.
+fewer random states, and some worlds with fewer integrators and substeps.
 
 ## The gradient matrix
 

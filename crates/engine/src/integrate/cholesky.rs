@@ -264,3 +264,101 @@ fn multiply(sparsity: &Sparsity, entries: &[f64], x: &[f64], out: &mut [f64], tr
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: usize = 120;
+
+    /// Numbers in a row, each of which feels its neighbours.
+    fn row() -> Sparsity {
+        let near = |i: usize| (i.saturating_sub(1)..=(i + 1).min(N - 1)).map(|j| j as u32).collect();
+        Sparsity::new(&(0..N).map(near).collect::<Vec<_>>(), &[1; N])
+    }
+
+    fn mass(i: usize) -> f64 {
+        1.0 + 0.1 * i as f64
+    }
+
+    /// J = M⁻¹ B of these entries of B, but for rows that are alone.
+    fn entries(sparsity: &Sparsity, alone: &[usize], of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let Sparsity { starts, rows, .. } = sparsity;
+        let entry = |i: usize, j: usize| match (alone.contains(&i), i == j) {
+            (true, same) => f64::from(u8::from(same)),
+            (false, _) => of(i, j) / mass(i),
+        };
+        (0..N).flat_map(|i| rows[starts[i]..starts[i + 1]].iter().map(move |&j| entry(i, j))).collect()
+    }
+
+    fn right_side() -> Vec<f64> {
+        (0..N).map(|i| (1.3 * i as f64).sin() + 0.2).collect()
+    }
+
+    /// Factors of J, after what they find was seen to be right: J x = b, and Jᵀ x = b.
+    fn factors(sparsity: &Sparsity, entries: &[f64]) -> Cholesky {
+        let mut cholesky = Cholesky::new(sparsity, 1).expect("symmetric places");
+        cholesky.masses(0).iter_mut().enumerate().for_each(|(i, m)| *m = mass(i));
+        assert!(cholesky.factorise(sparsity, 0, entries));
+        for transposed in [false, true] {
+            let (b, mut image) = (right_side(), vec![0.0; N]);
+            let mut x = b.clone();
+            assert!(cholesky.solve(sparsity, 0, &mut x, transposed));
+            multiply(sparsity, entries, &x, &mut image, transposed);
+            let off = image.iter().zip(&b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+            assert!(off < 1e-9, "transposed: {transposed}, off by {off}");
+        }
+        cholesky
+    }
+
+    #[test]
+    fn what_is_symmetric_and_positive() {
+        let sparsity = row();
+        for alone in [&[][..], &[0, 50, 51, N - 1]] {
+            let of = |i: usize, j: usize| if i == j { 2.5 } else { -1.0 };
+            let found = factors(&sparsity, &entries(&sparsity, alone, of));
+            assert!(!found.worlds[0].shifted && found.lu.is_none());
+        }
+    }
+
+    /// Newton's step would go uphill along some directions: the step that is taken goes down, and equations are solved as ever.
+    #[test]
+    fn what_is_not_positive() {
+        let sparsity = row();
+        let of = |i: usize, j: usize| match i == j {
+            true if i % 7 == 3 => -3.0,
+            true => 2.5,
+            false => -1.0,
+        };
+        let mut found = factors(&sparsity, &entries(&sparsity, &[5], of));
+        assert!(found.worlds[0].shifted);
+        let b = right_side();
+        let mut down = b.clone();
+        assert!(found.descend(&sparsity, 0, &mut down));
+        assert!(found.slope(0, b.into_iter(), &down) > 0.0);
+    }
+
+    /// Iterations give up where almost everything is skew, and LU factors are taken.
+    #[test]
+    fn what_is_skew() {
+        let sparsity = row();
+        let of = |i: usize, j: usize| match i.cmp(&j) {
+            std::cmp::Ordering::Equal => 0.01,
+            std::cmp::Ordering::Less => 30.0,
+            std::cmp::Ordering::Greater => -30.0,
+        };
+        let found = factors(&sparsity, &entries(&sparsity, &[], of));
+        assert!(found.lu.is_some() && found.worlds[0].lu);
+        let of = |i: usize, j: usize| if i == j { 2.5 } else { -1.0 + if i < j { 0.1 } else { -0.1 } };
+        let found = factors(&sparsity, &entries(&sparsity, &[], of));
+        assert!(found.lu.is_none(), "a little is solved by iterations");
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        let sparsity = row();
+        let mut entries = entries(&sparsity, &[], |i, j| if i == j { 2.5 } else { -1.0 });
+        entries[7] = f64::NAN;
+        assert!(!Cholesky::new(&sparsity, 1).expect("symmetric places").factorise(&sparsity, 0, &entries));
+    }
+}

@@ -18,12 +18,12 @@ pub(super) enum Keep<S: Parts> {
         /// The states.
         store: Store,
     },
-    /// All values of every step: nothing is made again.
+    /// Of every step all values that its pullback reads: nothing is made again.
     Values {
         /// The values.
         store: Store,
-        /// Those of one step.
-        row: Vec<S>,
+        /// How many those of a part of a step are.
+        len: usize,
     },
     /// Nothing: steps are made backwards.
     Back {
@@ -55,10 +55,8 @@ impl<S: Parts> Keep<S> {
             Memory::Dense => {
                 stepper.keep_values();
                 let len = stepper.values_len();
-                Keep::Values {
-                    store: Store::new(options.snapshots, options.steps * stepper.parts(), len)?,
-                    row: vec![S::default(); len],
-                }
+                let store = Store::new(options.snapshots, options.steps * stepper.parts(), len)?;
+                Keep::Values { store, len }
             }
             Memory::Reversible => match Stepper::back(step, options.worlds, options.run) {
                 Some(stepper) => Keep::Back { stepper: Box::new(stepper) },
@@ -71,7 +69,7 @@ impl<S: Parts> Keep<S> {
     pub fn bytes(&self) -> usize {
         match self {
             Keep::States { schedule, store } => schedule.bytes() + store.bytes(),
-            Keep::Values { store, row } => store.bytes() + size_of_val(&row[..]),
+            Keep::Values { store, .. } => store.bytes(),
             Keep::Back { stepper } => stepper.bytes(),
         }
     }
@@ -96,18 +94,16 @@ impl<S: Parts> Keep<S> {
     pub fn before(&mut self, state: &[f64]) {
         let Keep::States { schedule, store } = self else { return };
         while let Some(Action::Keep { slot, .. }) = schedule.next() {
-            store.put(slot, state);
+            store.put(slot * state.len(), state);
         }
     }
 
     /// Makes a step of the first way forwards.
     pub fn advance(&mut self, step: usize, stepper: &mut Stepper<S>) -> Result<(), Error> {
-        let Keep::Values { store, row } = self else { return stepper.advance(step) };
+        let Keep::Values { store, len } = self else { return stepper.advance(step) };
         let parts = stepper.parts();
         stepper.advance_showing(step, &mut |part, workspace| {
-            workspace.save_values(row)?;
-            store.put(step * parts + part, row);
-            Ok(())
+            workspace.see_values(|at, values| store.put((step * parts + part) * *len + at, values));
         })
     }
 }

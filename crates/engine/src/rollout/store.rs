@@ -1,4 +1,4 @@
-//! Where states are kept: as they are, or rounded to single precision.
+//! Where states and values are kept: as they are, or rounded to single precision.
 
 use pullback_scene::Snapshots;
 
@@ -10,7 +10,7 @@ pub fn room(bytes: usize) -> Result<(), Error> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::TooLarge { bytes })
 }
 
-/// Rows of numbers.
+/// Numbers, in rows one after the other.
 pub enum Store {
     /// As they are.
     F64(Vec<f64>),
@@ -45,9 +45,9 @@ impl Store {
         }
     }
 
-    /// Keeps a row.
-    pub fn put<S: Parts>(&mut self, row: usize, numbers: &[S]) {
-        let (at, len) = (row * numbers.len(), numbers.len());
+    /// Keeps numbers, from place `at` on.
+    pub fn put<S: Parts>(&mut self, at: usize, numbers: &[S]) {
+        let len = numbers.len();
         match self {
             Store::F64(store) => {
                 store[at..at + len].iter_mut().zip(numbers).for_each(|(to, from)| *to = from.value());
@@ -58,9 +58,9 @@ impl Store {
         }
     }
 
-    /// Gives a row back.
-    pub fn get<S: Parts>(&self, row: usize, numbers: &mut [S]) {
-        let (at, len) = (row * numbers.len(), numbers.len());
+    /// Gives them back.
+    pub fn get<S: Parts>(&self, at: usize, numbers: &mut [S]) {
+        let len = numbers.len();
         match self {
             Store::F64(store) => {
                 let row = &store[at..at + len];

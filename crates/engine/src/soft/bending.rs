@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use pullback_kernel::prelude::*;
 use pullback_scene::soft::Hinge;
-use pullback_soft::hinge::{self, Hinges};
 use pullback_soft::plate::{self, Neighbours};
 use pullback_soft::rest::hinges_at_rest;
+use pullback_soft::{Plates, bending, hinge};
 
 use super::numbers::{Numbers, Rest, among_all};
+use crate::dynamics::plus;
 use crate::error::Error;
 use crate::force::{Force, Site, Workshop};
 use crate::names::{Block, Group, Quantity};
@@ -28,12 +29,11 @@ pub struct Bending {
     neighbours: Neighbours,
     rest: Rest,
     stiffness: Numbers,
-    damping: Numbers,
+    damping: Option<Numbers>,
     /// None: those of the shape at rest.
     angles: Option<Numbers>,
     fold: Numbers,
     controlled: bool,
-    damped: bool,
 }
 
 impl Bending {
@@ -59,36 +59,44 @@ impl Bending {
             hinges,
             rest: Rest::new(&group, &sheet.rest, sheet.rest_params),
             stiffness: numbers("bending", &sheet.bending, stiff),
-            damping: numbers("bending_damping", sheet.bending_damping.as_deref().unwrap_or(&[0.0]), damping),
+            damping: sheet.bending_damping.as_ref().map(|values| numbers("bending_damping", values, damping)),
             angles: sheet.rest_angles.as_ref().map(|values| numbers("rest_angle", values, angle)),
             fold: numbers("fold", &sheet.fold, Quantity::new("rad", "what is added to the angle at rest")),
             controlled: sheet.fold_controlled,
-            damped: sheet.bending_damping.is_some(),
         })
     }
 
-    fn hinges(&self, site: &mut Site<'_>, name: &str) -> Result<Hinges, Error> {
-        let particles = among_all(&self.hinges, self.points.start);
-        Ok(Hinges {
-            corners: site.program.corners(name, &particles, site.particles),
-            beside: site.program.corners(
-                &format!("{name}, beside each other"),
-                &self.neighbours.beside(),
-                self.hinges.len(),
-            ),
-            x: site.x,
-            vertices: site.vertices(),
-            angle: match &self.angles {
+    /// Its triangles, where forces are evaluated.
+    fn plates(&self, site: &mut Site<'_>, name: &str) -> Result<Plates, Error> {
+        let particles = among_all(self.neighbours.corners(), self.points.start);
+        let corners = site.program.corners(name, &particles, site.particles);
+        let rest = if self.controlled {
+            let angle = match &self.angles {
                 Some(angles) => angles.at(site)?,
                 None => site.prepared(&self.key("angle"))?,
-            },
-            actuation: self.fold.of(site, self.controlled)?,
-            couplings: [
-                site.prepared(&self.key("first coupling"))?,
-                site.prepared(&self.key("second coupling"))?,
-            ],
-            damping: site.prepared(&self.key("damping"))?,
-        })
+            };
+            let fold = self.fold.of(site, true)?;
+            let edges = self.neighbours.edges(site.program, &format!("hinges of {name}"));
+            plate::rest_angles(site.program, &format!("rest of {name}"), edges, (angle, fold))
+        } else {
+            site.prepared(&self.key("rest"))?
+        };
+        let couplings =
+            [site.prepared(&self.key("couplings to themselves"))?, site.prepared(&self.key("couplings"))?];
+        Ok(Plates { corners, x: site.x, rest, couplings })
+    }
+
+    /// Adds what damps the hinges to a force.
+    fn damped(&self, site: &mut Site<'_>, name: &str, force: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error> {
+        if self.damping.is_none() {
+            return Ok(force);
+        }
+        let name = format!("damped {name}");
+        let particles = among_all(&self.hinges, self.points.start);
+        let corners = site.program.corners(&name, &particles, site.particles);
+        let (vertices, damping) = (site.vertices(), site.prepared(&self.key("damping"))?);
+        let damping = hinge::damping(site.program, &name, (corners, vertices), damping);
+        Ok(site.program.map::<plus>(&format!("{name}, both"), (force.own(), damping.own())))
     }
 
     fn key(&self, what: &str) -> String {
@@ -102,7 +110,8 @@ impl Force for Bending {
     }
 
     fn params(&self) -> Vec<Block> {
-        let mut blocks = vec![self.stiffness.block(), self.damping.block()];
+        let mut blocks = vec![self.stiffness.block()];
+        blocks.extend(self.damping.as_ref().map(Numbers::block));
         blocks.extend(self.angles.as_ref().map(Numbers::block));
         blocks.extend((!self.controlled).then(|| self.fold.block()));
         blocks
@@ -117,45 +126,54 @@ impl Force for Bending {
         let name = format!("hinges of {} at rest", self.name);
         let corners = workshop.program.corners(&name, &self.hinges, self.points.len());
         let (angle, weight) = hinges_at_rest(workshop.program, &name, corners, points);
-        let (stiffness, damping) = (self.stiffness.each(workshop)?, self.damping.each(workshop)?);
+        if let Some(damping) = &self.damping {
+            let damping = damping.each(workshop)?;
+            let damping =
+                hinge::weighted_damping(workshop.program, &format!("damped {name}"), damping, weight);
+            workshop.keep(&self.key("damping"), damping);
+        }
+        let stiffness = self.stiffness.each(workshop)?;
         let triangles = format!("triangles of {} that bend", self.name);
         let triangles = workshop.program.corners(&triangles, &self.elements, self.points.len());
-        let [first, second] = plate::couplings(
+        let edges = self.neighbours.edges(workshop.program, &format!("hinges of triangles of {}", self.name));
+        let [own, mixed] = plate::couplings(
             workshop.program,
             &format!("hinges of {}", self.name),
-            &self.neighbours,
+            (&self.neighbours, edges),
             (triangles, points),
             (weight, stiffness),
         );
-        let damping = plate::damping(workshop.program, &format!("damped {name}"), damping, weight);
-        workshop.keep(&self.key("first coupling"), first);
-        workshop.keep(&self.key("second coupling"), second);
-        workshop.keep(&self.key("damping"), damping);
-        match &self.angles {
-            Some(angles) => {
-                angles.prepare(workshop)?;
+        workshop.keep(&self.key("couplings to themselves"), own);
+        workshop.keep(&self.key("couplings"), mixed);
+        if self.controlled {
+            match &self.angles {
+                Some(angles) => drop(angles.prepare(workshop)?),
+                None => workshop.keep(&self.key("angle"), angle),
             }
-            None => workshop.keep(&self.key("angle"), angle),
-        }
-        if !self.controlled {
-            self.fold.prepare(workshop)?;
+        } else {
+            let angle = self.angles.as_ref().map_or(Ok(angle), |angles| angles.each(workshop))?;
+            let fold = self.fold.each(workshop)?;
+            let name = format!("rest of triangles of {}", self.name);
+            let rest = plate::rest_angles(workshop.program, &name, edges, (angle, fold));
+            workshop.keep(&self.key("rest"), rest);
         }
         Ok(())
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
         let name = site.name(&Force::name(self));
-        let hinges = self.hinges(site, &name)?;
-        Ok(hinge::force(site.program, &name, &hinges))
+        let plates = self.plates(site, &name)?;
+        let force = bending::force(site.program, &name, &plates);
+        self.damped(site, &name, force)
     }
 
     fn energy(&self, site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
         let name = site.name(&format!("energy of {}", Force::name(self)));
-        let hinges = self.hinges(site, &name)?;
-        Ok(Some(hinge::energy(site.program, &name, &hinges)))
+        let plates = self.plates(site, &name)?;
+        Ok(Some(bending::energy(site.program, &name, &plates)))
     }
 
     fn conservative(&self) -> bool {
-        !self.damped && !self.controlled
+        self.damping.is_none() && !self.controlled
     }
 }

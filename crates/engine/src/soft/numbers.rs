@@ -75,6 +75,12 @@ impl Numbers {
     }
 }
 
+/// Lamé's first number λ [Pa]: at least 0, but for what starts with less, as matter may whose Poisson's ratio is negative.
+pub fn first_number(doc: &str, values: &[f64]) -> Quantity {
+    let quantity = Quantity::new("Pa", doc);
+    if values.iter().any(|&value| value < 0.0) { quantity } else { quantity.at_least(0.0) }
+}
+
 /// Corners among the points of a group, whose first particle is `first`, as those among all particles.
 pub fn among_all<const N: usize>(corners: &[[usize; N]], first: usize) -> Vec<[usize; N]> {
     corners.iter().map(|corners| corners.map(|i| first + i)).collect()

@@ -6,7 +6,7 @@ use pullback_kernel::prelude::*;
 use pullback_soft::membrane::{self, Triangles};
 use pullback_soft::rest::{sheet_volumes, triangles_at_rest, triangles_masses};
 
-use super::numbers::{Numbers, Rest, among_all};
+use super::numbers::{Numbers, Rest, among_all, first_number};
 use crate::error::Error;
 use crate::force::{Force, Site, Workshop};
 use crate::names::{Block, Group, Quantity};
@@ -51,7 +51,11 @@ impl Sheet {
             rest: Rest::new(&group, &sheet.rest, sheet.rest_params),
             thickness: numbers("thickness", &sheet.thickness, Quantity::new("m", "thickness").positive()),
             mu: numbers("mu", &sheet.mu, modulus("shear modulus")),
-            lambda: numbers("lambda", &sheet.lambda, modulus("Lamé's first number, of plane stress")),
+            lambda: numbers(
+                "lambda",
+                &sheet.lambda,
+                first_number("Lamé's first number, of plane stress", &sheet.lambda),
+            ),
             density: numbers(
                 "density",
                 &sheet.density,

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_scene::SolidMaterial;
+use pullback_scene::{LEAST_ACTUATION, SolidMaterial};
 use pullback_soft::rest::{tetrahedra_at_rest, tetrahedra_masses};
 use pullback_soft::{Corotated, Material, NeoHookean, StVenantKirchhoff, Tetrahedra};
 
-use super::numbers::{Numbers, Rest, among_all};
+use super::numbers::{Numbers, Rest, among_all, first_number};
 use crate::error::Error;
 use crate::force::{Force, Site, Workshop};
 use crate::names::{Block, Group, Quantity};
@@ -43,6 +43,7 @@ impl Solid {
             Numbers::new([&solid.name, "elements", field], count, values, quantity)
         };
         let modulus = |doc: &str| Quantity::new("Pa", doc).at_least(0.0);
+        let grow = Quantity::new("1", "by how much the volume wants to grow");
         let group = Group { name: solid.name.clone(), count: Some(points.len()) };
         let viscous = Quantity::new("Pa·s", "stress per rate of strain, halved").at_least(0.0);
         Solid {
@@ -56,7 +57,7 @@ impl Solid {
             },
             rest: Rest::new(&group, &solid.rest, solid.rest_params),
             mu: numbers("mu", &solid.mu, modulus("shear modulus")),
-            lambda: numbers("lambda", &solid.lambda, modulus("Lamé's first number")),
+            lambda: numbers("lambda", &solid.lambda, first_number("Lamé's first number", &solid.lambda)),
             density: numbers(
                 "density",
                 &solid.density,
@@ -66,7 +67,12 @@ impl Solid {
             actuation: numbers(
                 "actuation",
                 &solid.actuation,
-                Quantity::new("1", "by how much the volume wants to grow"),
+                match solid.material {
+                    SolidMaterial::NeoHookean => grow,
+                    SolidMaterial::StVenantKirchhoff | SolidMaterial::Corotated => {
+                        grow.at_least(LEAST_ACTUATION)
+                    }
+                },
             ),
             controlled: solid.controlled,
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pullback_collide::{Moving, Surface, Touch, clearance, surface_contact};
+use pullback_collide::{Moving, Surface, Touch, clearance, first_crossing, surface_contact};
 use pullback_kernel::prelude::*;
 use pullback_scene::{Invalid, Scene, SoftContact};
 
@@ -22,7 +22,15 @@ pub struct Touching {
 const PAIRS_OF_A_VERTEX: usize = 8;
 const PAIRS: usize = 256;
 
+/// What its operations are called, with the number of an evaluation.
+pub const SOFT_CONTACT: &str = "soft contact";
+
 impl Touching {
+    /// How many pairs may touch at once.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// Of a scene; none if its soft things do not touch.
     ///
     /// # Errors
@@ -61,6 +69,13 @@ impl Touching {
         }
         let surface = Surface::new(triangles, scene.particle_count())
             .map_err(|error| said("soft_contact", error.to_string()))?;
+        let positions: Vec<[f64; 3]> = scene.particles.iter().flat_map(|it| it.positions.clone()).collect();
+        if let Some([a, b]) = first_crossing(&surface, &positions) {
+            let name = |particle: u32| scene.particle_name(particle as usize);
+            let what =
+                format!("the surfaces at {} and {} go through each other at the start", name(a), name(b));
+            return Err(Error::Scene(Invalid::new("soft_contact", what, "move what crosses apart")));
+        }
         let most = contact.most.unwrap_or(PAIRS + PAIRS_OF_A_VERTEX * surface.vertices().len());
         Ok(Some(Touching { surface: Arc::new(surface), contact, most }))
     }
@@ -72,7 +87,7 @@ fn said(name: &str, what: String) -> Error {
 
 impl Force for Touching {
     fn name(&self) -> String {
-        "soft contact".into()
+        SOFT_CONTACT.into()
     }
 
     fn params(&self) -> Vec<Block> {
@@ -93,7 +108,7 @@ impl Force for Touching {
     }
 
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let name = site.name("soft contact");
+        let name = site.name(SOFT_CONTACT);
         let number = |field: &str| site.param::<f64>(&format!("soft_contact.{field}"));
         let touch = Touch {
             thickness: number("thickness")?,

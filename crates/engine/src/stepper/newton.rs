@@ -45,6 +45,10 @@ struct World {
     fraction: f64,
     /// How steep it goes down at `from` along the step, where that is known.
     slope: Option<f64>,
+    /// Has a step been taken?
+    moved: bool,
+    /// May the residual at `from` be the rounding of forces?
+    rounding: bool,
 }
 
 impl<S: Parts> Scratch<S> {
@@ -176,7 +180,8 @@ impl<S: Parts> Stepper<S> {
     /// Newton's method with halved steps, world by world: none depends on how far the others are.
     fn iterate(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
         let count = self.unknowns();
-        self.newton.worlds.fill(World { done: false, norm: f64::INFINITY, fraction: 1.0, slope: None });
+        let begin = World { norm: f64::INFINITY, fraction: 1.0, ..World::default() };
+        self.newton.worlds.fill(begin);
         for iteration in 0..ITERATIONS {
             self.evaluate(unknown)?;
             if iteration == 0 && !self.newton.residual.iter().all(|r| r.is_finite()) {
@@ -217,8 +222,12 @@ impl<S: Parts> Stepper<S> {
                     let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
                     let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
                     let at = [x, &n.z[range.clone()], &n.residual[range.clone()]];
-                    if step <= ROUNDINGS * S::EPSILON * scale || jacobians.is_rounding(world, at, self.h) {
-                        n.worlds[world].done = true;
+                    let state = &mut n.worlds[world];
+                    state.rounding = jacobians.is_rounding(world, at, self.h);
+                    // In single precision forces of stiff things may be rounded by as much as gravity is: what a step cannot make
+                    // smaller is rounding, and what none has been tried for need not be.
+                    if step <= ROUNDINGS * S::EPSILON * scale || (state.rounding && state.moved) {
+                        state.done = true;
                         continue;
                     }
                 }
@@ -254,9 +263,10 @@ impl<S: Parts> Stepper<S> {
             state.done = true;
         } else if norm < state.norm {
             // Halved steps have done their work; the next is whole again.
+            state.moved = state.norm.is_finite();
             (state.norm, state.fraction) = (norm, 1.0);
             return true;
-        } else if state.norm <= LOOSE * scale {
+        } else if state.rounding || state.norm <= LOOSE * scale {
             // Rounding is all that is left.
             state.done = true;
             for i in range {
@@ -268,7 +278,7 @@ impl<S: Parts> Stepper<S> {
             let slope = self.jacobians.as_ref().and_then(|j| j.slope(world, residual, &n.step[range]));
             let slope = slope.unwrap_or(f64::INFINITY);
             if first < 0.0 && slope <= -FLATTER * first {
-                (state.norm, state.fraction) = (norm, 1.0);
+                (state.norm, state.fraction, state.moved) = (norm, 1.0, true);
                 return true;
             }
             // Where the slope would be zero if it grew evenly.

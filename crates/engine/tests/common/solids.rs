@@ -3,14 +3,22 @@
 use pullback_scene::robot::JointKind::{Free, Hinge};
 use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
 use pullback_scene::{
-    Attachment, Controller, Elastic, Ground, Part, Particles, PrescribedMotion, Scene, Sheet, Solid,
-    SolidMaterial, Springs, World,
+    Attachment, Controller, Elastic, Ground, Part, Particles, PrescribedMotion, Scene, Sheet, SoftContact,
+    Solid, SolidMaterial, Springs, World,
 };
 
 use super::robots;
 
-/// Those that run with every integrator; others differ in nothing that an integrator sees.
+/// Those that tests run with every integrator, and the study all of them.
 pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "particles that an arm holds"];
+
+/// Those with operations that are written by hand.
+pub const BY_HAND: [&str; 4] = [
+    "sheets that touch each other",
+    "particles that an arm holds",
+    "a flag on a pole",
+    "a sheet that a body in flight carries",
+];
 
 /// Points that are bent and moving; the first is held fast.
 fn moving(mut points: Particles) -> Particles {
@@ -101,10 +109,27 @@ pub fn all() -> Vec<(&'static str, Scene)> {
         ("a solid with a controller", steered),
         ("a sheet", sheets(false)),
         ("a sheet in the wind, each element its own", sheets(true)),
+        ("sheets that touch each other", touching()),
         ("particles that an arm holds", held()),
         ("a flag on a pole", flag_on_a_pole()),
         ("a sheet that a body in flight carries", carried()),
     ]
+}
+
+/// Two sheets, nearer to each other than the thickness at some places: vertices on triangles and edges on edges, with friction.
+fn touching() -> Scene {
+    let mesh = SheetMesh::sheet([0.6, 0.4], [1, 1], Diagonals::One).expect("a sheet");
+    let elastic = Elastic::of_young_in_plane(2e4, 0.3).expect("cloth");
+    let mut scene = world();
+    for (name, at) in [("low", [0.0; 3]), ("high", [0.11, 0.07, 0.03])] {
+        let mut sheet = Sheet::new(name, &mesh.moved(at), 0.01, elastic, 300.0);
+        sheet.bending = vec![0.5];
+        let points = moving(sheet.points());
+        scene.add_sheet(sheet, points);
+    }
+    scene.soft_contact =
+        Some(SoftContact { thickness: 0.06, ke: 150.0, kd: 0.5, kf: 3.0, mu: 0.4, most: None });
+    scene
 }
 
 /// Three particles with springs between them: one is held fast to an arm, one by a spring, and one is moved.

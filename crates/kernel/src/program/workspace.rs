@@ -68,7 +68,7 @@ pub struct Workspace<S: Scalar> {
 
 struct Side {
     layouts: Vec<Layout>,
-    /// Where values are that [`Workspace::save_values`] copies.
+    /// Where values are that [`Workspace::see_values`] shows.
     kept: Vec<Range<usize>>,
     forward: Vec<PassPlan>,
     pullback: Vec<PassPlan>,

@@ -105,7 +105,7 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
         workspace.forward();
         let wanted = pulled(&w, &mut workspace);
         let mut kept = vec![0.0; workspace.values_len()];
-        workspace.save_values(&mut kept).expect("room for all");
+        workspace.see_values(|at, values| kept[at..at + values.len()].copy_from_slice(values));
         fill(&w, &mut workspace, -0.9);
         workspace.forward();
         assert_ne!(pulled(&w, &mut workspace), wanted);
@@ -113,9 +113,8 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
         fill(&w, &mut workspace, 0.2);
         workspace.write(w.x, &[Vec3::default(); N]).expect("x");
         assert_ne!(pulled(&w, &mut workspace), wanted);
-        workspace.load_values(&kept).expect("all");
+        workspace.bring_values(|at, values| values.copy_from_slice(&kept[at..at + values.len()]));
         assert_eq!(pulled(&w, &mut workspace), wanted);
-        assert!(workspace.load_values(&kept[1..]).is_err() && workspace.save_values(&mut kept[1..]).is_err());
     }
 }
 
@@ -162,4 +161,52 @@ fn numbers_into_memory_of_the_caller() {
     assert_eq!((numbers[3], numbers[4]), (1.4, 0.3));
     assert!(workspace.read_numbers_into(0, w.x, &mut numbers[1..]).is_err());
     assert!(workspace.bar_numbers_into(1, w.x, &mut numbers).is_err());
+}
+
+#[kernel]
+fn doubled<R: Real>(x: Vec3<R>) -> Vec3<R> {
+    x + x
+}
+
+#[kernel]
+fn doubled_corner<R: Real>(x: [Vec3<R>; 1]) -> Vec3<R> {
+    x[0] + x[0]
+}
+
+/// Numbers come out as they were put in, in whatever layout a buffer lies: in rows, blocks or beside those of other worlds, of which 32 have
+/// the numbers of a row of blocks.
+#[test]
+fn numbers_of_vectors_in_every_layout() {
+    for (count, gathered) in [(1, false), (31, false), (32, true), (33, false), (100, true), (100, false)] {
+        let mut p = Program::builder();
+        let x = p.input::<Vec3>("x", count);
+        let out = match gathered {
+            true => {
+                let all: Vec<[usize; 1]> = (0..count).map(|i| [i]).collect();
+                let all = p.corners("all", &all, count);
+                p.map::<doubled_corner>("out", (x.at(all),))
+            }
+            false => p.map::<doubled>("out", (x.own(),)),
+        };
+        p.output(out);
+        let program = p.finish().expect("a program");
+        for worlds in [1, 3, 32, 64] {
+            let mut workspace = match worlds {
+                1 => program.workspace::<f64>(RunOptions::default()),
+                n => program.batch::<f64>(n, RunOptions::default()),
+            };
+            let numbers = |world: usize| (0..3 * count).map(move |i| (1000 * world + i) as f64);
+            for world in 0..worlds {
+                workspace.write_numbers(world, x, &numbers(world).collect::<Vec<_>>()).expect("numbers");
+            }
+            workspace.forward();
+            for world in 0..worlds {
+                let found = workspace.read_numbers(world, out).expect("numbers");
+                let vectors = workspace.read_in(world, out).expect("vectors");
+                let typed = vectors.into_iter().flat_map(|Vec3 { x, y, z }| [x, y, z]);
+                assert!(found.iter().copied().eq(numbers(world).map(|x| 2.0 * x)), "{count}, {worlds}");
+                assert!(found.into_iter().eq(typed), "{count}, {worlds}");
+            }
+        }
+    }
 }

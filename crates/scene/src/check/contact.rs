@@ -168,7 +168,9 @@ fn ground(ground: &Ground, scene: &Scene) -> Checked {
 
 /// What is allowed, and probably not meant.
 pub(crate) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
-    [nothing_touches(scene), falls_through(scene), too_stiff(scene)].into_iter().flatten()
+    [nothing_touches(scene), falls_through(scene), light_bodies(scene), light_points(scene)]
+        .into_iter()
+        .flatten()
 }
 
 /// Bodies with shapes fall through the ground if the scene has no model of contact.
@@ -181,10 +183,14 @@ fn falls_through(scene: &Scene) -> Option<Invalid> {
         (None, None, None) => return None,
     };
     let on_body = |robot: &Robot| robot.shapes.iter().any(|shape| shape.collides && shape.body.is_some());
-    if scene.contact.is_some() || !scene.robots.iter().any(on_body) {
+    // The ground holds particles by itself.
+    let soft = scene.ground.is_none() && (!scene.solids.is_empty() || !scene.sheets.is_empty());
+    let bodies = scene.robots.iter().any(on_body);
+    if scene.contact.is_some() || !(bodies || soft) {
         return None;
     }
-    let what = format!("bodies pass through {what}: the scene has no model of contact");
+    let who = if bodies { "bodies" } else { "solids and sheets" };
+    let what = format!("{who} pass through {what}: the scene has no model of contact");
     Some(Invalid::new(path, what, "add `[contact]`"))
 }
 
@@ -198,43 +204,89 @@ fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     Some(Invalid::new("contact", "there is nothing that could touch", fix))
 }
 
-/// Springs and dampers that are too much for a loose body in one step: explicit steps overshoot, and may blow up. Where n
-/// points touch, a step changes the normal velocity by n kd dt/m of itself, the sliding one by n kf dt (1/m + r²/I), and the depth
-/// by n ke dt²/m. Above 1 they change their sign in every step.
-fn too_stiff(scene: &Scene) -> Option<Invalid> {
-    let contact = scene.contact?;
-    let ContactModel::Penalty(_) = contact.model else { return None };
-    if scene.simulation.integrator.is_implicit() {
-        return None;
-    }
-    let dt = scene.simulation.dt / scene.simulation.substeps.max(1) as f64;
+/// Springs and dampers that are too much for something in one step: explicit steps overshoot, and may blow up. A step changes the normal
+/// velocity by n kd dt/m of itself, the sliding one by n kf dt/m, and the depth by n ke dt²/m, where n points touch. Above 1 they change
+/// their sign in every step.
+fn too_stiff(path: &str, of: impl Iterator<Item = Stiff>) -> Option<Invalid> {
+    let worst = of.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let Stiff { who, on, key, value, unit, formula, ratio } = worst;
+    let what = format!(
+        "{who} is too light for {key} = {value} {unit}: {formula} is {ratio:.2}{on}, and above 1 contact chatters or blows up"
+    );
+    let fix = format!("take `{key}` below {:.3}, a smaller `dt`, or more `substeps`", value / ratio);
+    Some(Invalid::new(path, what, fix))
+}
+
+/// The length of an explicit step [s]; none for an implicit one, which nothing is too stiff for.
+fn explicit_step(scene: &Scene) -> Option<f64> {
+    let simulation = &scene.simulation;
+    (!simulation.integrator.is_implicit()).then(|| simulation.dt / simulation.substeps.max(1) as f64)
+}
+
+fn is_penalty(contact: &Contact) -> bool {
+    matches!(contact.model, ContactModel::Penalty(_))
+}
+
+/// Loose bodies that are too light.
+fn light_bodies(scene: &Scene) -> Option<Invalid> {
+    let (dt, _) = (explicit_step(scene)?, scene.contact.filter(is_penalty)?);
     let loose = scene.robots.iter().filter(|robot| robot.loose);
-    let worst = loose.flat_map(|robot| {
+    let all = loose.flat_map(|robot| {
         let shapes = robot.shapes.iter().filter(|shape| shape.collides);
         shapes
             .filter_map(|shape| Some((&robot.bodies.get(shape.body?)?.inertial, shape)))
             .flat_map(|(inertial, shape)| stiffness(scene, inertial, shape, dt))
     });
-    let worst = worst.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-    let Stiff { key, value, unit, formula, ratio, mass, points } = worst;
-    let what = format!(
-        "a body of {mass} kg is too light for {key} = {value} {unit}: {formula} is {ratio:.2} on n = {points} of its points, and \
-         above 1 contact chatters or blows up"
-    );
-    let most = value / ratio;
-    let fix = format!("take `{key}` below {most:.3}, a smaller `dt`, or more `substeps`");
-    Some(Invalid::new("contact.model", what, fix))
+    too_stiff("contact.model", all)
 }
 
-/// A number of a penalty, and what it comes to for a body in one step.
+/// Points of soft things that are too light, each by itself.
+fn light_points(scene: &Scene) -> Option<Invalid> {
+    let dt = explicit_step(scene)?;
+    let penalty = scene.contact.as_ref().is_some_and(is_penalty);
+    let shape = scene.shapes.iter().find(|shape| shape.collides && penalty);
+    let touch = match (&scene.ground, shape) {
+        (Some(ground), _) if penalty || scene.contact.is_none() => scene.touch_of_ground(ground),
+        (_, Some(shape)) => scene.touch_of(shape),
+        (_, None) => return None,
+    };
+    let solids = scene.solids.iter().map(|it| (&it.name, it.group, it.point_masses()));
+    let sheets = scene.sheets.iter().map(|it| (&it.name, it.group, it.point_masses()));
+    let lightest = |(name, group, masses): (&String, usize, Vec<f64>)| {
+        let points = scene.particles.get(group)?;
+        let all = masses.iter().zip(&points.masses).zip(&points.fixed);
+        let moving = all.filter(|(_, fixed)| **fixed != [true; 3]).map(|((a, b), _)| a + b);
+        Some((format!("a point of `{name}`"), moving.filter(|mass| *mass > 0.0).min_by(f64::total_cmp)?))
+    };
+    let all = solids.chain(sheets).filter_map(lightest).flat_map(|(who, mass)| {
+        let of = |key, value, unit, formula, per: f64| Stiff {
+            who: format!("{who} of {mass:.3} kg"),
+            on: String::new(),
+            key,
+            value,
+            unit,
+            formula,
+            ratio: value * per,
+        };
+        [
+            of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass),
+            of("kf", touch.kf, "N·s/m", "kf dt/m", dt / mass),
+            of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
+        ]
+    });
+    too_stiff(if scene.contact.is_some() { "contact" } else { "ground" }, all)
+}
+
+/// A number of a penalty, and what it comes to for something in one step.
 struct Stiff {
+    who: String,
+    /// How many points bear it, if that counts.
+    on: String,
     key: &'static str,
     value: f64,
     unit: &'static str,
     formula: &'static str,
     ratio: f64,
-    mass: f64,
-    points: f64,
 }
 
 /// The numbers with which a shape of a loose body touches the ground, or its like where there is none.
@@ -247,13 +299,13 @@ fn stiffness(scene: &Scene, inertial: &Inertial, shape: &Shape, dt: f64) -> [Sti
     let inertia = inertial.inertia[..3].iter().copied().fold(0.0, f64::max);
     let sliding = 1.0 / mass + if inertia > 0.0 { arm * arm / inertia } else { 0.0 };
     let of = |key, value, unit, formula, per: f64| Stiff {
+        who: format!("a body of {mass} kg"),
+        on: format!(" on n = {points} of its points"),
         key,
         value,
         unit,
         formula,
         ratio: value * per,
-        mass,
-        points,
     };
     [
         of("kf", touch.kf, "N·s/m", "n kf dt (1/m + r²/I)", points * dt * sliding),

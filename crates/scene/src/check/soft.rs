@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{MOST, Number, one_or_each, too_many};
+use crate::elastic::{LEAST_ACTUATION, SolidMaterial};
 use crate::error::Invalid;
 use crate::particles::Particles;
 use crate::scene::Scene;
@@ -103,6 +104,12 @@ fn solid(path: &str, solid: &Solid) -> Checked {
     stiffness(&of_elements, &solid.mu, &solid.lambda, (2.0 / 3.0, "-2/3 mu"))?;
     of_elements.check("density", Number::not_negative("density", "kg/m³"), &solid.density)?;
     of_elements.check("actuation", Number::any("actuation", "1"), &solid.actuation)?;
+    let too_small = |&a: &f64| solid.material != SolidMaterial::NeoHookean && a < LEAST_ACTUATION;
+    if let Some(at) = solid.actuation.iter().position(too_small) {
+        let what = format!("an actuation of {} asks for no volume, or less", solid.actuation[at]);
+        let fix = format!("give one from {LEAST_ACTUATION} on, or make it of the material \"neo-hookean\"");
+        return Err(Invalid::new(format!("{path}.actuation[{at}]"), what, fix));
+    }
     of_elements.check_some("viscosity", Number::not_negative("viscosity", "Pa·s"), &solid.viscosity)
 }
 

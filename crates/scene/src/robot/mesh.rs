@@ -173,7 +173,7 @@ pub(crate) fn solid(bytes: &[u8], file: &Path) -> Result<SolidMesh, Error> {
     let read = if ending(file)? == "msh" {
         msh::solid(bytes)
     } else {
-        let fix = "use a `.msh` of Gmsh with tetrahedra, or fill the surface: `SolidMesh::filled`";
+        let fix = "use a `.msh` of Gmsh with tetrahedra, or fill the surface: `mesh = { fill = \"FILE\", cell = 0.05 }`, `SolidMesh::filled` in code";
         Err(Unread::new("only `.msh` files have tetrahedra", fix))
     };
     let sound = read.and_then(|solid| {
@@ -181,7 +181,7 @@ pub(crate) fn solid(bytes: &[u8], file: &Path) -> Result<SolidMesh, Error> {
             return Err(not_finite());
         }
         if solid.elements.is_empty() {
-            let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `SolidMesh::filled`";
+            let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `mesh = { fill = \"FILE\", cell = 0.05 }`, `SolidMesh::filled` in code";
             return Err(Unread::new("the file has no tetrahedra", fix));
         }
         Ok(solid)

@@ -39,7 +39,7 @@ impl SolidMesh {
         if let [first, ..] = inverted[..] {
             let what =
                 format!("{} inverted: {}", of(inverted.len(), count, "tetrahedra"), numbers(&inverted));
-            let fix = "exchange two corners of each, as `fixed_winding()` does";
+            let fix = "exchange two corners of each; in code, `fixed_winding()` does";
             return Err(Invalid::new(format!("elements[{first}]"), what, fix));
         }
         let facets = facets::of_solid(self);
@@ -195,7 +195,7 @@ impl<const CORNERS: usize> Mesh<CORNERS> {
 fn wound_alike(edges: &[Facet<2>]) -> Result<(), Invalid> {
     fitting(edges, |[a, b]| {
         let what = format!("triangles {a} and {b} are wound against each other");
-        (what, "turn one of the two round, as `fixed_winding()` does until neighbours agree")
+        (what, "turn one of the two round; in code, `fixed_winding()` does until neighbours agree")
     })
 }
 

@@ -56,6 +56,33 @@ impl Solid for Enclosure {
     }
 }
 
+/// A border that is longer than this many times the root of a surface's area is no gap any more.
+const LONGEST_GAP: f64 = 0.5;
+
+/// The length of the longest border [m]: of edges that hang together.
+fn longest_gap(surface: &SheetMesh) -> f64 {
+    let mut parts: HashMap<u32, u32> = HashMap::new();
+    let root = |parts: &HashMap<u32, u32>, mut point: u32| {
+        while let Some(&up) = parts.get(&point).filter(|&&up| up != point) {
+            point = up;
+        }
+        point
+    };
+    let border = surface.border();
+    for &[a, b] in &border {
+        let (a, b) = (root(&parts, a), root(&parts, b));
+        parts.insert(a, a.min(b));
+        parts.insert(b, a.min(b));
+    }
+    let mut lengths: HashMap<u32, f64> = HashMap::new();
+    for &[a, b] in &border {
+        let [from, to] = [a, b].map(|i| surface.points[i as usize]);
+        let squared: f64 = from.iter().zip(to).map(|(x, y)| (x - y) * (x - y)).sum();
+        *lengths.entry(root(&parts, a)).or_default() += squared.sqrt();
+    }
+    lengths.into_values().fold(0.0, f64::max)
+}
+
 impl SolidMesh {
     /// Tetrahedra that fill a closed surface, by a lattice of cubes with this side [m]: about 12 for each cube.
     ///
@@ -68,7 +95,7 @@ impl SolidMesh {
     /// # Errors
     ///
     /// When the surface has numbers that are no points, places that are not finite, or neighbours that are wound against each
-    /// other, or is inside out; when the cell is not above zero, or too large to have a
+    /// other, or is inside out, or has a border that is longer than half the root of its area; when the cell is not above zero, or too large to have a
     /// tetrahedron inside, or so small that there are more than 10,000,000 nodes or tetrahedra.
     pub fn filled(surface: &SheetMesh, cell: f64) -> Result<Self, Invalid> {
         surface.check_winding()?;
@@ -78,6 +105,12 @@ impl SolidMesh {
             let what =
                 format!("the surface encloses a volume of {volume} m³: it is flat, open, or inside out");
             let fix = "close it, or turn its triangles round: anticlockwise when seen from outside";
+            return Err(Invalid::new("surface", what, fix));
+        }
+        let gap = longest_gap(surface);
+        if gap > LONGEST_GAP * surface.area().sqrt() {
+            let what = format!("the surface is open: it has a border that is {gap:.3} m long");
+            let fix = "close it, or use it as a sheet; gaps that are small against the surface are bridged";
             return Err(Invalid::new("surface", what, fix));
         }
         let Some(bounds) = surface.bounds() else {

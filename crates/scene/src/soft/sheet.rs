@@ -7,7 +7,8 @@ use crate::error::Invalid;
 /// Which diagonals the cells of a sheet are cut along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Diagonals {
-    /// Every second cell along the other one, so that no direction is stiffer than another.
+    /// Every second cell along the other one, so that neither diagonal is preferred. Sheets of square cells then resist twist about twice as
+    /// much as a plate; with [`Diagonals::One`] they twist as one.
     #[default]
     Alternating,
     /// All along the same, from the least corner to the greatest.

@@ -165,7 +165,7 @@ fn inverted_tetrahedra_are_counted_and_mended() {
     }
     says(
         mesh.check(),
-        "elements[3]: 3 of 48 tetrahedra are inverted: 3, 17 and 40\n  fix: exchange two corners of each, as `fixed_winding()` does",
+        "elements[3]: 3 of 48 tetrahedra are inverted: 3, 17 and 40\n  fix: exchange two corners of each; in code, `fixed_winding()` does",
     );
     assert_eq!(mesh.fixed_winding(), good);
     assert_eq!(good.clone().fixed_winding(), good);
@@ -205,7 +205,7 @@ fn crowded_and_overlapping_sides() {
 fn sheets_wound_against_each_other() {
     let mut mesh = sheet();
     let good = mesh.clone();
-    let fix = "\n  fix: turn one of the two round, as `fixed_winding()` does until neighbours agree";
+    let fix = "\n  fix: turn one of the two round; in code, `fixed_winding()` does until neighbours agree";
     // In a corner, at an edge, and inside: it has 1, 2 or 3 neighbours.
     for (wrong, pair, more) in [
         (2, "2 and 3", ""),

@@ -3,19 +3,33 @@
 use std::ops::Range;
 
 use super::super::by_hand::BufferUse;
+use super::super::layout::BLOCK;
 use super::super::operation::Scalar;
 use super::{AccessError, Layout, Machine, RunOptions, Workspace};
 
-/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. Scalars and vectors have loops
-/// of their own, because states are copied in every step.
+/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. States are copied in every
+/// step, and most of their numbers are those of vectors, in rows or in blocks: with constants in place of a layout the loops are several
+/// times as fast.
 #[inline(always)]
 fn each_number(layout: Layout, count: usize, len: usize, mut visit: impl FnMut(usize, usize)) {
-    match (count, layout.step(), layout.stride) {
-        (1, Some(step), _) => (0..len).for_each(|e| visit(layout.offset + e * step, e)),
-        (3, Some(4), 1) => {
+    const VECTORS: usize = BLOCK * 3;
+    match (count, layout.row, layout.stride, layout.step()) {
+        (1, _, _, Some(step)) => (0..len).for_each(|e| visit(layout.offset + e * step, e)),
+        (3, 4, 1, _) => {
             for e in 0..len / 3 {
-                let from = layout.offset + 4 * e;
-                (0..3).for_each(|c| visit(from + c, 3 * e + c));
+                (0..3).for_each(|c| visit(layout.offset + 4 * e + c, 3 * e + c));
+            }
+        }
+        (3, VECTORS, BLOCK, None) => {
+            for block in 0..len.div_ceil(VECTORS) {
+                let first = block * VECTORS;
+                let mut vector = |i: usize| {
+                    (0..3).for_each(|c| visit(layout.offset + first + c * BLOCK + i, first + 3 * i + c));
+                };
+                match (len - first) / 3 {
+                    BLOCK.. => (0..BLOCK).for_each(&mut vector),
+                    rest => (0..rest).for_each(&mut vector),
+                }
             }
         }
         _ => {
@@ -139,7 +153,7 @@ impl<S: Scalar> Workspace<S> {
         Ok(())
     }
 
-    /// How many numbers [`Workspace::save_values`] writes.
+    /// How many numbers [`Workspace::see_values`] shows.
     pub fn values_len(&self) -> usize {
         self.arenas.len() * self.kept().iter().map(Range::len).sum::<usize>()
     }
@@ -148,45 +162,31 @@ impl<S: Scalar> Workspace<S> {
         &self.sides[self.side].kept
     }
 
-    /// Copies the values of all worlds that a pullback reads, parameters left out: one after [`Workspace::load_values`] needs no forward
-    /// pass. Carries must stand as they did ([`Workspace::carry`] an even number of times in between).
-    pub fn save_values(&self, values: &mut [S]) -> Result<(), AccessError> {
-        self.check_values_len(values.len())?;
-        let mut rest = values;
-        for (arena, range) in self.arenas.iter().flat_map(|arena| self.kept().iter().map(move |r| (arena, r)))
-        {
-            let (now, later) = rest.split_at_mut(range.len());
+    /// Shows the values of all worlds that a pullback reads, parameters left out, with their place among all of these: where
+    /// [`Workspace::bring_values`] has brought them back, a pullback needs no forward pass. Carries must stand as they did
+    /// ([`Workspace::carry`] an even number of times in between).
+    pub fn see_values(&self, mut see: impl FnMut(usize, &[S])) {
+        self.each_kept(|at, numbers, len| {
             // SAFETY: numbers of the arena, to which nobody writes while it is borrowed.
-            unsafe {
-                now.as_mut_ptr().copy_from_nonoverlapping(arena.values.pointer.add(range.start), now.len())
-            };
-            rest = later;
-        }
-        Ok(())
+            see(at, unsafe { std::slice::from_raw_parts(numbers, len) });
+        });
     }
 
-    /// Sets the values to what [`Workspace::save_values`] wrote.
-    pub fn load_values(&mut self, values: &[S]) -> Result<(), AccessError> {
-        self.check_values_len(values.len())?;
-        let mut rest = values;
+    /// Has the values set to what [`Workspace::see_values`] showed.
+    pub fn bring_values(&mut self, mut bring: impl FnMut(usize, &mut [S])) {
+        self.each_kept(|at, numbers, len| {
+            // SAFETY: numbers of the arena, and the workspace is borrowed alone.
+            bring(at, unsafe { std::slice::from_raw_parts_mut(numbers, len) });
+        });
+    }
+
+    fn each_kept(&self, mut visit: impl FnMut(usize, *mut S, usize)) {
+        let mut at = 0;
         for (arena, range) in self.arenas.iter().flat_map(|arena| self.kept().iter().map(move |r| (arena, r)))
         {
-            let (now, later) = rest.split_at(range.len());
-            // SAFETY: numbers of the arena, and the workspace is borrowed alone.
-            unsafe {
-                arena.values.pointer.add(range.start).copy_from_nonoverlapping(now.as_ptr(), now.len())
-            };
-            rest = later;
+            visit(at, arena.values.pointer.wrapping_add(range.start), range.len());
+            at += range.len();
         }
-        Ok(())
-    }
-
-    fn check_values_len(&self, found: usize) -> Result<(), AccessError> {
-        let wanted = self.values_len();
-        if wanted == found {
-            return Ok(());
-        }
-        Err(AccessError::Length { buffer: "the values that are kept".into(), wanted, found })
     }
 
     /// Another workspace of the same program, with the same lists, inputs and parameters in another scalar.

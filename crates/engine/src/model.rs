@@ -439,12 +439,10 @@ fn forces(scene: &Scene, materials: &[(&str, Arc<dyn Material>)]) -> Vec<Arc<dyn
     }
     for sheet in &scene.sheets {
         let points = points(scene, sheet.group);
-        forces.push(Arc::new(Sheet::new(sheet, points.clone())));
-        forces.extend(Bending::new(sheet, points.clone()).map(|it| Arc::new(it) as Arc<dyn Force>));
-        if let Some(sail) = Sail::new(sheet, points, wind) {
-            wind = None;
-            forces.push(Arc::new(sail));
-        }
+        let sail = Sail::new(sheet, wind);
+        wind = wind.filter(|_| sail.is_none());
+        forces.push(Arc::new(Sheet::new(sheet, points.clone(), sail)));
+        forces.extend(Bending::new(sheet, points).map(|it| Arc::new(it) as Arc<dyn Force>));
     }
     let (mut push, mut swing) = (Push::default(), Oscillating::default());
     for force in &scene.forces {

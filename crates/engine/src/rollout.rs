@@ -138,7 +138,7 @@ impl<S: Parts> Rollout<S> {
         self.gradient.clear();
         self.stepper.clear_params();
         self.forward_keeping(start, loss)?;
-        self.state_bar.fill(0.0);
+        self.bars.fill(S::default());
         self.add_bars(start, loss, self.options.steps);
         self.way_back(start, loss)?;
         self.finish()?;
@@ -195,11 +195,21 @@ impl<S: Parts> Rollout<S> {
     /// After step `step`.
     fn arrived(&mut self, step: usize) -> Result<(), Error> {
         self.steps_made += 1;
-        self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+        self.see_state();
         if self.step.scheme().integrator == Integrator::ReversibleVerlet {
             self.check_lattice(step + 1)?;
         }
         Ok(())
+    }
+
+    /// Takes the stepper's states.
+    fn see_state(&mut self) {
+        self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+    }
+
+    /// Does the loss look at the state before this step, or after the last?
+    fn is_seen(&self, loss: &dyn Loss, step: usize) -> bool {
+        loss.looks(step, step == self.options.steps)
     }
 
     fn check_lattice(&self, step: usize) -> Result<(), Error> {
@@ -214,10 +224,19 @@ impl<S: Parts> Rollout<S> {
     }
 
     fn add_value(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
+        if !self.is_seen(loss, step) {
+            return;
+        }
         for world in 0..self.options.worlds {
             let value = loss.value(&self.moment(start, world, step));
             self.gradient.values[world] += value;
         }
+    }
+
+    /// Are states among values that are kept, so that nothing but the loss needs them? A lattice does, which is looked after.
+    fn keeps_values(&self) -> bool {
+        matches!(self.keep, Keep::Values { .. })
+            && self.step.scheme().integrator != Integrator::ReversibleVerlet
     }
 
     /// Forwards, keeping what the way back needs.
@@ -227,11 +246,15 @@ impl<S: Parts> Rollout<S> {
         for step in 0..steps {
             self.add_value(start, loss, step);
             self.keep.before(&self.state);
-            if step + 1 == steps {
+            if step + 1 == steps && !self.keeps_values() {
                 self.before_last.copy_from_slice(&self.state);
             }
             self.set_controls(start, step)?;
             self.keep.advance(step, &mut self.stepper)?;
+            if self.keeps_values() && !self.is_seen(loss, step + 1) {
+                self.steps_made += 1;
+                continue;
+            }
             self.arrived(step)?;
         }
         self.add_value(start, loss, steps);
@@ -247,13 +270,11 @@ impl<S: Parts> Rollout<S> {
             }
             self.go_back_to(start, step)?;
             self.set_controls(start, step)?;
-            self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
             self.control_bars.fill(S::default());
-            self.pull(step)?;
-            self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
+            self.pull(loss, step)?;
             self.add_control_bars(step);
             if self.options.drops_before(step) {
-                self.state_bar.fill(0.0);
+                self.bars.fill(S::default());
             }
             self.add_bars(start, loss, step);
         }
@@ -262,7 +283,7 @@ impl<S: Parts> Rollout<S> {
 
     /// Brings the state before `step` back, here and in the stepper.
     fn go_back_to(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
-        if step + 1 == self.options.steps {
+        if step + 1 == self.options.steps && !self.keeps_values() {
             // The stepper still holds the last step.
             self.state.copy_from_slice(&self.before_last);
             return Ok(());
@@ -284,14 +305,17 @@ impl<S: Parts> Rollout<S> {
     }
 
     /// Pulls `self.bars` back through a step.
-    fn pull(&mut self, step: usize) -> Result<(), Error> {
+    fn pull(&mut self, loss: &dyn Loss, step: usize) -> Result<(), Error> {
+        let seen = self.is_seen(loss, step);
         if let Keep::Values { store, len } = &self.keep {
             let parts = self.stepper.parts();
             let mut load = |part: usize, workspace: &mut Workspace<S>| {
                 workspace.bring_values(|at, values| store.get((step * parts + part) * len + at, values));
             };
-            self.stepper.pull_kept(step, &mut load, &mut self.bars, &mut self.control_bars)?;
-            self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
+            self.stepper.pull_kept(step, seen, &mut load, &mut self.bars, &mut self.control_bars)?;
+            if seen {
+                self.see_state();
+            }
             return Ok(());
         }
         if !self.stepper.holds(step) {
@@ -330,25 +354,38 @@ impl<S: Parts> Rollout<S> {
 
     /// Adds the loss's cotangents at a moment to those of its state, which are recorded and clipped then.
     fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
+        if self.is_seen(loss, step) {
+            self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
+            self.pull_loss(start, loss, step);
+            self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+        }
+        let (worlds, steps) = (self.options.worlds, self.options.steps);
+        let size = self.bars.len() / worlds;
+        for world in 0..worlds {
+            let bars = &mut self.bars[world * size..(world + 1) * size];
+            self.gradient.norms[world * (steps + 1) + step] = self.options.shorten(bars);
+        }
+    }
+
+    /// Has the loss add its cotangents.
+    fn pull_loss(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
         let (worlds, steps, len) = (self.options.worlds, self.options.steps, self.controls.len());
         let (size, params) = (self.state.len() / worlds, start.params.len() / worlds);
         for world in 0..worlds {
             let moment = moment(&self.options, self.step.scheme().dt, &self.state, start, world, step);
-            let state_bar = &mut self.state_bar[world * size..(world + 1) * size];
             let at = (world * steps + step) * len;
             let mut bars = Bars {
-                state: &mut *state_bar,
+                state: &mut self.state_bar[world * size..(world + 1) * size],
                 control: if moment.last { &mut [] } else { &mut self.gradient.controls[at..at + len] },
                 params: &mut self.gradient.params[world * params..(world + 1) * params],
             };
             loss.pullback(&moment, &mut bars);
-            self.gradient.norms[world * (steps + 1) + step] = self.options.shorten(state_bar);
         }
     }
 
     /// Collects what the way back has left.
     fn finish(&mut self) -> Result<(), Error> {
-        self.gradient.states.copy_from_slice(&self.state_bar);
+        self.gradient.states.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
         let len = self.gradient.params.len() / self.options.worlds;
         for world in 0..self.options.worlds {
             self.stepper.params_bar(world, &mut self.numbers[..len])?;

@@ -477,10 +477,11 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// [`Stepper::pull`] from values that were kept: `load` brings back those of each part. The state becomes that from
-    /// which the step was made.
+    /// which the step was made, if it is wanted.
     pub(crate) fn pull_kept(
         &mut self,
         step: usize,
+        wanted: bool,
         load: &mut Load<'_, S>,
         state_bar: &mut [S],
         control_bar: &mut [S],
@@ -489,9 +490,11 @@ impl<S: Parts> Stepper<S> {
         (self.holds, self.to_carry) = (None, false);
         for part in (0..self.parts).rev() {
             load(part, &mut self.workspace);
-            for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
-                for (buffer, range) in ranges(&self.io.state) {
-                    self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
+            if wanted || self.io.implicit.is_some() {
+                for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+                    for (buffer, range) in ranges(&self.io.state) {
+                        self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
+                    }
                 }
             }
             if let Some(unknown) = self.io.implicit.clone() {

@@ -143,7 +143,12 @@ impl Everything {
 
 #[test]
 fn every_gradient_agrees_with_differences() {
-    agree_with_differences(|world| !world.hard && !world.soft);
+    agree_with_differences(|world| !world.hard && !world.soft && !world.elastic);
+}
+
+#[test]
+fn every_gradient_of_elements_agrees_with_differences() {
+    agree_with_differences(|world| world.elastic);
 }
 
 #[test]
@@ -220,6 +225,52 @@ fn every_memory_gives_the_same_bits() {
                     assert_eq!(made, pullback_engine::rollout::steps_made(STEPS, snapshots), "{name}");
                 }
             }
+        }
+    }
+}
+
+/// A loss of two moments, which says so or is asked at all of them.
+struct Seldom {
+    says_so: bool,
+}
+
+impl Loss for Seldom {
+    fn looks(&self, step: usize, last: bool) -> bool {
+        !self.says_so || step == 2 || last
+    }
+    fn value(&self, moment: &pullback_engine::rollout::Moment<'_>) -> f64 {
+        if moment.step == 2 || moment.last { Everywhere.value(moment) } else { 0.0 }
+    }
+    fn pullback(
+        &self,
+        moment: &pullback_engine::rollout::Moment<'_>,
+        bars: &mut pullback_engine::rollout::Bars<'_>,
+    ) {
+        if moment.step == 2 || moment.last {
+            Everywhere.pullback(moment, bars);
+        }
+    }
+}
+
+#[test]
+fn a_loss_that_looks_seldom_is_the_same() {
+    let mut memories = vec![Memory::EveryStep, Memory::Binomial { snapshots: 2 }, Memory::Dense];
+    memories.push(Memory::Reversible);
+    for (world, integrator) in combinations().into_iter().filter(|(world, _)| !world.hard && !world.soft) {
+        let reversible = integrator == Integrator::ReversibleVerlet;
+        let step = step(&world, integrator, 2);
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
+        let start = Start::new(&state, &controls, &params);
+        for &memory in memories.iter().filter(|memory| reversible || **memory != Memory::Reversible) {
+            let options = Options { memory, ..Options::new(STEPS) };
+            let [always, seldom] = [false, true].map(|says_so| {
+                let mut rollout = Rollout::<f64>::new(&step, options).expect("a rollout");
+                let value = rollout.value(&start, &Seldom { says_so }).expect("a value")[0];
+                let g = rollout.gradient(&start, &Seldom { says_so }).expect("a gradient");
+                assert_eq!(g.values, [value]);
+                [&g.values[..], &g.states, &g.controls, &g.params, &g.norms].concat()
+            });
+            assert_eq!(seldom, always, "{} with {} and {memory:?}", world.name, integrator.name());
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::cuda::{self, Cuda};
 use crate::fuse::fuse;
 use crate::ir::Body;
 use crate::lower;
+use crate::reads::reads;
 use crate::rust::Rust;
 use crate::signature::Signature;
 use crate::text::Text;
@@ -103,6 +104,7 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
         forward,
         pullback,
         derived,
+        reads: body.as_ref().filter(|_| signature.options.pullback.is_none()).map(reads),
         texts: cuda_text(&parsed),
     });
     let Some(force) = &signature.options.force else { return Ok(this) };
@@ -124,6 +126,7 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> Result<TokenStream>
             ::pullback_kernel::rt::force_pullback::<#name, #scalar>((#(#variables,)*), (#out_bar, #(#others,)*))
         },
         derived: None,
+        reads: None,
         texts: cuda::force(signature, name),
     });
     Ok(quote! { #this #force })
@@ -143,13 +146,16 @@ struct Items<'a> {
     pullback: TokenStream,
     /// The same as the macro writes it, if the kernel names another.
     derived: Option<TokenStream>,
+    /// For each argument, the arguments whose cotangents need its value; none: not known.
+    reads: Option<Vec<u32>>,
     texts: Vec<Text>,
 }
 
 impl Items<'_> {
     /// The function, the type of the same name with its pullback, and what patterns and programs take.
     fn emit(&self, signature: &Signature, vis: &Visibility, conditions: &[&Attribute]) -> TokenStream {
-        let Items { name, attributes, variables, out_bar, result, forward, pullback, derived, texts } = self;
+        let Items { name, attributes, variables, out_bar, result, forward, pullback, derived, reads, texts } =
+            self;
         let scalar = &signature.scalar;
         let types: Vec<_> = signature.arguments.iter().map(|a| &a.ty).collect();
         let types_f64: Vec<_> = types.iter().map(|ty| signature.at_f64(ty)).collect();
@@ -181,6 +187,7 @@ impl Items<'_> {
                 }
             }
         });
+        let reads = reads.as_ref().map(|reads| quote! { const READS: &'static [u32] = &[#(#reads),*]; });
         let place = place();
         let pieces = texts.iter().map(Text::pieces);
         let primitive = signature.options.primitive;
@@ -221,6 +228,7 @@ impl Items<'_> {
                 type Output = #result_f64;
                 const NAME: &'static str = #name_text;
                 const ARGUMENTS: &'static [&'static str] = &[#(#names),*];
+                #reads
 
                 #[inline(always)]
                 fn forward<R: ::pullback_kernel::rt::Real>(

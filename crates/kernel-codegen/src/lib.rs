@@ -14,6 +14,7 @@ mod ir;
 mod item;
 mod kind;
 mod lower;
+mod reads;
 mod reverse;
 mod rust;
 mod signature;

@@ -100,6 +100,8 @@ pub trait Kernel: Send + Sync + 'static {
     const NAME: &'static str;
     /// The names of its arguments.
     const ARGUMENTS: &'static [&'static str];
+    /// For each argument, the arguments whose cotangents need its value in the pullback, bit by bit; where there is none, all do.
+    const READS: &'static [u32] = &[];
     /// Whether the kernel says `#[kernel(pullback = ...)]`.
     const NAMES_ITS_PULLBACK: bool = false;
     /// Is it compiled for lanes? See [`Once`].
@@ -146,6 +148,7 @@ impl<K: Kernel> Kernel for Once<K> {
     type Output = K::Output;
     const NAME: &'static str = K::NAME;
     const ARGUMENTS: &'static [&'static str] = K::ARGUMENTS;
+    const READS: &'static [u32] = K::READS;
     const NAMES_ITS_PULLBACK: bool = K::NAMES_ITS_PULLBACK;
     const LANES: bool = false;
 

@@ -8,7 +8,7 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
-use crate::hinge::{angle_over, inverse, torque_over};
+use crate::hinge::{angle_over, angle_rate, inverse, torque_over, torque_rate};
 
 /// Triangles in a program, where the forces by which they bend are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,16 @@ fn torques<R: Real>(x: [Vec3<R>; 6], torque: Vec3<R>) -> [Vec3<R>; 6] {
     let (e0, e1, e2) = (x[2] - x[1], x[0] - x[2], x[1] - x[0]);
     let n = cross(e1, e2);
     let per_nn = inverse(dot(n, n));
-    let over0 = torque_over(n, per_nn, e0, -e2, x[3] - x[1], torque.x);
-    let over1 = torque_over(n, per_nn, e1, -e0, x[4] - x[2], torque.y);
-    let over2 = torque_over(n, per_nn, e2, -e1, x[5] - x[0], torque.z);
+    on_corners(
+        torque_over(n, per_nn, e0, -e2, x[3] - x[1], torque.x),
+        torque_over(n, per_nn, e1, -e0, x[4] - x[2], torque.y),
+        torque_over(n, per_nn, e2, -e1, x[5] - x[0], torque.z),
+    )
+}
+
+/// What hinges give the corners of their triangle, and those across: hinge i ends at the corners after i, in turn.
+#[kernel]
+fn on_corners<R: Real>(over0: [Vec3<R>; 4], over1: [Vec3<R>; 4], over2: [Vec3<R>; 4]) -> [Vec3<R>; 6] {
     [
         over0[2] + over1[1] + over2[0],
         over0[0] + over1[2] + over2[1],
@@ -68,9 +75,53 @@ fn plate_energy<R: Real>(x: [Vec3<R>; 6], rest: Vec3<R>, own: Vec3<R>, mixed: Ve
 }
 
 /// Minus its gradient by x.
-#[kernel]
+#[kernel(pullback = plate_force_pullback)]
 fn plate_force<R: Real>(x: [Vec3<R>; 6], rest: Vec3<R>, own: Vec3<R>, mixed: Vec3<R>) -> [Vec3<R>; 6] {
     torques(x, -coupled(own, mixed, angles(x) - rest))
+}
+
+/// Second derivatives are symmetric: the cotangent of x is the rate of the force where x moves as the force's cotangent says. Angles
+/// change at the rates ω then, and torques at -K ω.
+#[kernel]
+fn plate_force_pullback<R: Real>(
+    x: [Vec3<R>; 6],
+    rest: Vec3<R>,
+    own: Vec3<R>,
+    mixed: Vec3<R>,
+    bar: [Vec3<R>; 6],
+) -> ([Vec3<R>; 6], Vec3<R>, Vec3<R>, Vec3<R>) {
+    let off = angles(x) - rest;
+    let torque = -coupled(own, mixed, off);
+    let (e0, e1, e2) = (x[2] - x[1], x[0] - x[2], x[1] - x[0]);
+    let (b0, b1, b2) = (x[3] - x[1], x[4] - x[2], x[5] - x[0]);
+    let n = cross(e1, e2);
+    let per_nn = inverse(dot(n, n));
+    let (e0_dot, e1_dot, e2_dot) = (bar[2] - bar[1], bar[0] - bar[2], bar[1] - bar[0]);
+    let (b0_dot, b1_dot, b2_dot) = (bar[3] - bar[1], bar[4] - bar[2], bar[5] - bar[0]);
+    let n_dot = cross(e1_dot, e2) + cross(e1, e2_dot);
+    let growth = -2.0 * dot(n, n_dot) * per_nn;
+
+    let rate = vec3(
+        angle_rate(n, per_nn, e0, -e2, b0, [e0_dot, -e2_dot, b0_dot]),
+        angle_rate(n, per_nn, e1, -e0, b1, [e1_dot, -e0_dot, b1_dot]),
+        angle_rate(n, per_nn, e2, -e1, b2, [e2_dot, -e1_dot, b2_dot]),
+    );
+    let against = coupled(own, mixed, rate);
+    let x_bar = on_corners(
+        torque_rate(n, per_nn, e0, -e2, b0, [e0_dot, -e2_dot, b0_dot], n_dot, growth, torque.x, -against.x),
+        torque_rate(n, per_nn, e1, -e0, b1, [e1_dot, -e0_dot, b1_dot], n_dot, growth, torque.y, -against.y),
+        torque_rate(n, per_nn, e2, -e1, b2, [e2_dot, -e1_dot, b2_dot], n_dot, growth, torque.z, -against.z),
+    );
+    (
+        x_bar,
+        against,
+        vec3(-off.x * rate.x, -off.y * rate.y, -off.z * rate.z),
+        vec3(
+            -(off.y * rate.z + off.z * rate.y),
+            -(off.x * rate.z + off.z * rate.x),
+            -(off.x * rate.y + off.y * rate.x),
+        ),
+    )
 }
 
 /// Adds the forces on the vertices [N], as an operation of this name.

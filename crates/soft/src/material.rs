@@ -38,7 +38,7 @@ pub struct Tetrahedra {
 impl Tetrahedra {
     /// Adds the deformation gradients.
     pub fn deformations(&self, p: &mut Builder, name: &str) -> Buffer<Mat3> {
-        p.map::<deformation>(&format!("{name} deformation"), (self.x.at(self.corners), self.rest.own()))
+        p.map::<deformation>(&format!("{name} deformation"), (self.x.edges(self.corners), self.rest.own()))
     }
 
     /// Adds the forces on the vertices [N], elastic by minus the first Piola stress [Pa] and viscous.
@@ -50,9 +50,9 @@ impl Tetrahedra {
         minus_stress: Buffer<Mat3>,
     ) -> Buffer<Vec3> {
         let viscosity = self.viscosity_or_zeros(p, name);
-        let (at, rest, volume) = (self.vertices.at(self.corners), self.rest.own(), self.volume.own());
-        let ports = (minus_stress.own(), deformation.own(), at, rest, volume, viscosity.own());
-        p.elements::<stressed, Vec3, 4>(name, self.corners, ports)
+        let (edges, rest, volume) = (self.vertices.edges(self.corners), self.rest.own(), self.volume.own());
+        let ports = (minus_stress.own(), deformation.own(), edges, rest, volume, viscosity.own());
+        p.balanced::<stressed, Vec3, 4, 3>(name, self.corners, ports)
     }
 
     /// One sweep serves both, because another without velocities would take as long to compile.
@@ -66,13 +66,13 @@ impl Tetrahedra {
 fn stressed<R: Real>(
     minus_stress: Mat3<R>,
     f: Mat3<R>,
-    at: [Vertex<R>; 4],
+    edges: [Vertex<R>; 3],
     rest: Mat3<R>,
     volume: R,
     viscosity: R,
-) -> [Vec3<R>; 4] {
+) -> [Vec3<R>; 3] {
     corner_forces(
-        minus_stress + viscous_stress(f, deformation(velocities(at), rest), viscosity),
+        minus_stress + viscous_stress(f, deformation(velocities(edges), rest), viscosity),
         rest,
         volume,
     )

@@ -8,6 +8,7 @@ use pullback_kernel::Once;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{Builder, Corners};
 
+use crate::air::{Air, sailing};
 use crate::rest::{InverseEdges, zeros};
 use crate::vertex::Vertex;
 
@@ -32,13 +33,14 @@ pub struct Triangles {
     pub actuation: Buffer<f64>,
     /// Viscosity [Pa·s]; `None`: nothing is damped.
     pub viscosity: Option<Buffer<f64>>,
+    /// The air that lifts and drags them, if any does.
+    pub air: Option<Air>,
 }
 
-/// The two columns of F of a triangle [1]; of velocities [m/s], their rates [1/s].
+/// The two columns of F of a triangle [1], by its edges from corner 0 [m]; of velocities [m/s], their rates [1/s].
 #[kernel]
-pub fn sheet_deformation<R: Real>(x: [Vec3<R>; 3], rest: InverseEdges<R>) -> [Vec3<R>; 2] {
-    let (a, b) = (x[1] - x[0], x[2] - x[0]);
-    [a * rest.xx, a * rest.xy + b * rest.yy]
+pub fn sheet_deformation<R: Real>(edges: [Vec3<R>; 2], rest: InverseEdges<R>) -> [Vec3<R>; 2] {
+    [edges[0] * rest.xx, edges[0] * rest.xy + edges[1] * rest.yy]
 }
 
 /// Stable neo-Hookean as in [`neo_hookean`](crate::neo_hookean), in two dimensions [J/m³]:
@@ -84,56 +86,143 @@ pub fn viscous_sheet_stress<R: Real>(f: [Vec3<R>; 2], f_dot: [Vec3<R>; 2], visco
     [f[0] * xx + f[1] * xy, f[0] * xy + f[1] * yy]
 }
 
-/// Forces on the corners [N] by minus the stress [Pa]: those on corners 1 and 2 are the columns of V (-P) D_m⁻ᵀ.
+/// Forces on corners 1 and 2 [N] by minus the stress [Pa]: the columns of V (-P) D_m⁻ᵀ.
 #[kernel]
-fn sheet_forces<R: Real>(minus_stress: [Vec3<R>; 2], rest: InverseEdges<R>, volume: R) -> [Vec3<R>; 3] {
-    let first = minus_stress[0] * (volume * rest.xx) + minus_stress[1] * (volume * rest.xy);
-    let second = minus_stress[1] * (volume * rest.yy);
-    [-(first + second), first, second]
+fn corner_forces<R: Real>(minus_stress: [Vec3<R>; 2], rest: InverseEdges<R>, volume: R) -> [Vec3<R>; 2] {
+    [
+        minus_stress[0] * (volume * rest.xx) + minus_stress[1] * (volume * rest.xy),
+        minus_stress[1] * (volume * rest.yy),
+    ]
 }
 
 /// V Ψ(F)
 #[kernel]
 fn sheet_energy<R: Real>(
-    x: [Vec3<R>; 3],
+    edges: [Vec3<R>; 2],
     rest: InverseEdges<R>,
     volume: R,
     mu: R,
     lambda: R,
     actuation: R,
 ) -> R {
-    volume * sheet_density(sheet_deformation(x, rest), mu, lambda, actuation)
+    volume * sheet_density(sheet_deformation(edges, rest), mu, lambda, actuation)
 }
 
-/// Elastic and viscous forces.
-#[kernel]
-fn sheet_forces_at<R: Real>(
-    at: [Vertex<R>; 3],
+/// Elastic and viscous forces on corners 1 and 2 [N].
+#[kernel(pullback = sheet_forces_pullback)]
+pub(crate) fn sheet_forces<R: Real>(
+    edges: [Vertex<R>; 2],
     rest: InverseEdges<R>,
     volume: R,
     mu: R,
     lambda: R,
     actuation: R,
     viscosity: R,
-) -> [Vec3<R>; 3] {
-    let f = sheet_deformation([at[0].x, at[1].x, at[2].x], rest);
+) -> [Vec3<R>; 2] {
+    let f = sheet_deformation([edges[0].x, edges[1].x], rest);
     let elastic = minus_sheet_stress(f, mu, lambda, actuation);
-    let viscous = viscous_sheet_stress(f, sheet_deformation([at[0].v, at[1].v, at[2].v], rest), viscosity);
-    sheet_forces([elastic[0] + viscous[0], elastic[1] + viscous[1]], rest, volume)
+    let viscous = viscous_sheet_stress(f, sheet_deformation([edges[0].v, edges[1].v], rest), viscosity);
+    corner_forces([elastic[0] + viscous[0], elastic[1] + viscous[1]], rest, volume)
 }
 
-/// Adds the forces on the vertices [N], as an operation of this name.
+/// With the deformation (g, h) of the forces' cotangents, they are V S : (g, h) of minus the stress S. Of the elastic part that is
+/// V (shear t + spread n·q),  t = a·g + b·h,  n = a × b,  q = g × b + a × h,  and of the viscous part -½ V η E : K, with E and K the rates of
+/// twice Green's strain by Ḟ and by (g, h). The derivatives by F and Ḟ are stresses of the cotangents of positions and velocities.
+#[kernel]
+pub(crate) fn sheet_forces_pullback<R: Real>(
+    edges: [Vertex<R>; 2],
+    rest: InverseEdges<R>,
+    volume: R,
+    mu: R,
+    lambda: R,
+    actuation: R,
+    viscosity: R,
+    bar: [Vec3<R>; 2],
+) -> ([Vertex<R>; 2], InverseEdges<R>, R, R, R, R, R) {
+    let f = sheet_deformation([edges[0].x, edges[1].x], rest);
+    let f_dot = sheet_deformation([edges[0].v, edges[1].v], rest);
+    let along = sheet_deformation(bar, rest);
+    let (a, b, g, h) = (f[0], f[1], along[0], along[1]);
+    let (k_xx, k_yy, k_xy) = (2.0 * dot(a, g), 2.0 * dot(b, h), dot(a, h) + dot(b, g));
+    let e_xx = 2.0 * dot(a, f_dot[0]);
+    let e_yy = 2.0 * dot(b, f_dot[1]);
+    let e_xy = dot(a, f_dot[1]) + dot(b, f_dot[0]);
+    let ek = -0.5 * (e_xx * k_xx + e_yy * k_yy) - e_xy * k_xy;
+
+    let m = 1.5 * mu;
+    let l = lambda + 2.0 / 3.0 * mu;
+    let n = cross(a, b);
+    let jj = dot(n, n);
+    let open = if jj > LEAST { 1.0 } else { 0.0 };
+    let per_j = if jj > LEAST { 1.0 / sqrt(jj) } else { 0.0 };
+    let full = mu + l * (1.0 + actuation);
+    let spread = full * per_j - l * open;
+    let per_i = 1.0 / (dot(a, a) + dot(b, b) + 1.0);
+    let grow = per_i - 1.0;
+    let shear = m * grow;
+    let t = 0.5 * (k_xx + k_yy);
+    let q = cross(g, b) + cross(a, h);
+    let nq = dot(n, q);
+    let n_bar = q * spread + n * (-full * per_j * per_j * per_j * nq);
+    let q_bar = n * spread;
+    let drop = -2.0 * t * m * per_i * per_i;
+
+    let (v_xx, v_yy, v_xy) = (-viscosity * k_xx, -viscosity * k_yy, -viscosity * k_xy);
+    let w_xy = -viscosity * e_xy;
+    let by_a = f_dot[0] * v_xx
+        + (f_dot[1] * v_xy
+            + (g * (shear - viscosity * e_xx)
+                + (h * w_xy + (a * drop + (cross(b, n_bar) + cross(h, q_bar))))));
+    let by_b = f_dot[0] * v_xy
+        + (f_dot[1] * v_yy
+            + (h * (shear - viscosity * e_yy)
+                + (g * w_xy + (b * drop + (cross(n_bar, a) + cross(q_bar, g))))));
+    let (by_a_dot, by_b_dot) = (a * v_xx + b * v_xy, a * v_xy + b * v_yy);
+    let x_bar = corner_forces([by_a, by_b], rest, volume);
+    let v_bar = corner_forces([by_a_dot, by_b_dot], rest, volume);
+
+    let (s_xx, s_yy) = (shear - viscosity * e_xx, shear - viscosity * e_yy);
+    let s_a = a * s_xx + (b * w_xy + cross(b, n) * spread);
+    let s_b = b * s_yy + (a * w_xy + cross(n, a) * spread);
+    let rest_bar = InverseEdges {
+        xx: volume * (dot(edges[0].x, by_a) + dot(edges[0].v, by_a_dot) + dot(bar[0], s_a)),
+        xy: volume * (dot(edges[0].x, by_b) + dot(edges[0].v, by_b_dot) + dot(bar[0], s_b)),
+        yy: volume * (dot(edges[1].x, by_b) + dot(edges[1].v, by_b_dot) + dot(bar[1], s_b)),
+    };
+    (
+        [Vertex { x: x_bar[0], v: v_bar[0] }, Vertex { x: x_bar[1], v: v_bar[1] }],
+        rest_bar,
+        shear * t + spread * nq + viscosity * ek,
+        volume * (1.5 * grow * t + ((1.0 + 2.0 / 3.0 * (1.0 + actuation)) * per_j - 2.0 / 3.0 * open) * nq),
+        volume * ((1.0 + actuation) * per_j - open) * nq,
+        volume * l * per_j * nq,
+        volume * ek,
+    )
+}
+
+/// Adds the forces on the vertices [N], those of the air among them, as an operation of this name.
 pub fn force(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<Vec3> {
     let viscosity = t.viscosity.unwrap_or_else(|| zeros(p, &format!("{name} viscosity"), p.len(t.mu)));
-    let (at, rest, volume) = (t.vertices.at(t.corners), t.rest.own(), t.volume.own());
-    let ports = (at, rest, volume, t.mu.own(), t.lambda.own(), t.actuation.own(), viscosity.own());
-    p.elements::<sheet_forces_at, Vec3, 3>(name, t.corners, ports)
+    let (rest, volume, mu, lambda) = (t.rest.own(), t.volume.own(), t.mu.own(), t.lambda.own());
+    let (actuation, viscosity) = (t.actuation.own(), viscosity.own());
+    match t.air {
+        None => {
+            let edges = t.vertices.edges(t.corners);
+            let ports = (edges, rest, volume, mu, lambda, actuation, viscosity);
+            p.balanced::<sheet_forces, Vec3, 3, 2>(name, t.corners, ports)
+        }
+        Some(Air { wind, drag, lift }) => {
+            let (at, wind, drag, lift) = (t.vertices.at(t.corners), wind.shared(), drag.own(), lift.own());
+            let ports = (at, rest, volume, mu, lambda, actuation, viscosity, wind, drag, lift);
+            p.elements::<sailing, Vec3, 3>(name, t.corners, ports)
+        }
+    }
 }
 
 /// Adds the energy of all triangles [J], as an operation of this name.
 pub fn energy(p: &mut Builder, name: &str, t: &Triangles) -> Buffer<f64> {
     let (mu, lambda, actuation) = (t.mu.own(), t.lambda.own(), t.actuation.own());
-    let ports = (t.x.at(t.corners), t.rest.own(), t.volume.own(), mu, lambda, actuation);
+    let ports = (t.x.edges(t.corners), t.rest.own(), t.volume.own(), mu, lambda, actuation);
     p.reduce::<Once<sheet_energy>>(name, ports)
 }
 
@@ -146,10 +235,10 @@ mod tests {
     #[test]
     fn gradients_of_the_kernels() {
         let at = |k: f64| vec3((1.3 * k).sin(), (2.1 * k + 0.4).cos(), (0.7 * k).sin());
-        let x = [at(0.0), at(1.0), at(2.0)];
-        let vertices = [0, 1, 2].map(|k| Vertex { x: x[k], v: at(k as f64 + 3.0) });
+        let x = [at(1.0), at(2.0)];
+        let vertices = [0, 1].map(|k| Vertex { x: x[k], v: at(k as f64 + 3.0) });
         let rest = InverseEdges { xx: 0.8, xy: -0.3, yy: 1.1 };
-        gradcheck::kernel::<sheet_forces_at>(&(vertices, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
+        gradcheck::kernel::<sheet_forces>(&(vertices, rest, 0.4, 0.7, 0.5, 0.1, 0.2)).expect("damped");
         gradcheck::kernel::<sheet_energy>(&(x, rest, 0.4, 0.7, 0.5, 0.1)).expect("energy");
     }
 

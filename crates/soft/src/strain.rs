@@ -5,8 +5,8 @@ use pullback_kernel::prelude::*;
 /// The deformation gradient F = D_s D_m⁻¹ of a tetrahedron [1]: the columns of D_s are its edges from corner 0 [m], and `rest` is the
 /// inverse of those at rest [1/m]. Of velocities [m/s] it is the rate of F [1/s].
 #[kernel]
-pub fn deformation<R: Real>(x: [Vec3<R>; 4], rest: Mat3<R>) -> Mat3<R> {
-    mat3(x[1] - x[0], x[2] - x[0], x[3] - x[0]) * rest
+pub fn deformation<R: Real>(edges: [Vec3<R>; 3], rest: Mat3<R>) -> Mat3<R> {
+    mat3(edges[0], edges[1], edges[2]) * rest
 }
 
 /// Minus the viscous first Piola stress [Pa]:  -F S,  S = 2 η Ė,  Ė = ½ (Fᵀ Ḟ + Ḟᵀ F), with the viscosity η [Pa·s].
@@ -19,12 +19,12 @@ pub fn viscous_stress<R: Real>(f: Mat3<R>, f_dot: Mat3<R>, viscosity: R) -> Mat3
     f * ((half + transpose(half)) * -viscosity)
 }
 
-/// Forces on the corners [N] by minus the first Piola stress [Pa]: those on corners 1 to 3 are the columns of V (-P) D_m⁻ᵀ, and that
-/// on corner 0 holds against them (Sifakis and Barbič 2012, eq. 4.7).
+/// Forces on corners 1 to 3 [N] by minus the first Piola stress [Pa]: the columns of V (-P) D_m⁻ᵀ. That on corner 0 holds against them
+/// (Sifakis and Barbič 2012, eq. 4.7).
 #[kernel]
-pub fn corner_forces<R: Real>(minus_stress: Mat3<R>, rest: Mat3<R>, volume: R) -> [Vec3<R>; 4] {
-    let h = (minus_stress * volume) * transpose(rest);
-    [-(h.x + h.y + h.z), h.x, h.y, h.z]
+pub fn corner_forces<R: Real>(minus_stress: Mat3<R>, rest: Mat3<R>, volume: R) -> [Vec3<R>; 3] {
+    let h = minus_stress * transpose(rest * volume);
+    [h.x, h.y, h.z]
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
                 vec3(at(6.0), at(7.0), 2.0),
             )
         };
-        let x = [m(0.1).x, m(0.5).y, m(0.9).z, m(1.3).x];
+        let x = [m(0.1).x, m(0.5).y, m(0.9).z];
         gradcheck::kernel::<deformation>(&(x, m(0.2))).expect("deformation");
         gradcheck::kernel::<viscous_stress>(&(m(0.4), m(0.8), 0.7)).expect("viscous stress");
         gradcheck::kernel::<corner_forces>(&(m(0.3), m(0.6), 0.4)).expect("corner forces");

@@ -26,14 +26,14 @@ pub fn vertices(p: &mut Builder, name: &str, x: Buffer<Vec3>, v: Buffer<Vec3>) -
     p.map::<vertex>(name, (x.own(), v.own()))
 }
 
-/// Positions of the corners of a tetrahedron, or of a hinge.
+/// What the positions of three corners are off that of the first.
 #[kernel]
-pub(crate) fn positions<R: Real>(at: [Vertex<R>; 4]) -> [Vec3<R>; 4] {
-    [at[0].x, at[1].x, at[2].x, at[3].x]
+pub(crate) fn positions<R: Real>(edges: [Vertex<R>; 3]) -> [Vec3<R>; 3] {
+    [edges[0].x, edges[1].x, edges[2].x]
 }
 
-/// Their velocities.
+/// The same of velocities.
 #[kernel]
-pub(crate) fn velocities<R: Real>(at: [Vertex<R>; 4]) -> [Vec3<R>; 4] {
-    [at[0].v, at[1].v, at[2].v, at[3].v]
+pub(crate) fn velocities<R: Real>(edges: [Vertex<R>; 3]) -> [Vec3<R>; 3] {
+    [edges[0].v, edges[1].v, edges[2].v]
 }

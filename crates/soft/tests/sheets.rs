@@ -5,7 +5,7 @@ mod common;
 use common::{noises, resultants, turn};
 use pullback_kernel::gradcheck;
 use pullback_kernel::prelude::*;
-use pullback_soft::air::{self, Air};
+use pullback_soft::air::Air;
 use pullback_soft::membrane::{minus_sheet_stress, sheet_density};
 use pullback_soft::plate::{self, Neighbours};
 use pullback_soft::{Plates, Triangles, bending, hinge, membrane, rest, vertex};
@@ -78,7 +78,7 @@ struct Sheet {
     w: Workspace<f64>,
     x: Buffer<Vec3>,
     v: Buffer<Vec3>,
-    /// In the plane, of bending, of air.
+    /// In the plane, of bending, in the plane and the air.
     forces: [Buffer<Vec3>; 3],
     /// In the plane, of bending.
     energies: [Buffer<f64>; 2],
@@ -121,7 +121,18 @@ fn sheet(mesh: &Mesh, damping: f64) -> Sheet {
     let (mu, lambda, actuation) = (spread[0], spread[1], spread[2]);
     let viscosity = (damping != 0.0).then_some(spread[3]);
     let vertices = vertex::vertices(&mut p, "vertices", x, v);
-    let t = Triangles { corners, x, vertices, rest: inverse_edges, volume, mu, lambda, actuation, viscosity };
+    let t = Triangles {
+        corners,
+        x,
+        vertices,
+        rest: inverse_edges,
+        volume,
+        mu,
+        lambda,
+        actuation,
+        viscosity,
+        air: None,
+    };
     let (stiffness, actuation, damping) = (bend[0], bend[1], bend[2]);
     let neighbours = Neighbours::new(triangles, edges, sides);
     let plate_corners = p.corners("plates", neighbours.corners(), n);
@@ -138,10 +149,11 @@ fn sheet(mesh: &Mesh, damping: f64) -> Sheet {
     let damping = hinge::weighted_damping(&mut p, "damped", damping, weight);
     let bent = bending::force(&mut p, "bent", &plates);
     let damped = hinge::damping(&mut p, "damping of hinges", (edge_corners, vertices), damping);
+    let air = Air { wind, drag: spread[6], lift: spread[7] };
     let forces = [
         membrane::force(&mut p, "in plane", &t),
         p.map::<both>("bending", (bent.own(), damped.own())),
-        air::force(&mut p, "air", &Air { corners, vertices, wind, drag: spread[6], lift: spread[7] }),
+        membrane::force(&mut p, "in the air", &Triangles { air: Some(air), ..t }),
     ];
     let energies = [
         membrane::energy(&mut p, "energy in plane", &t),

@@ -440,6 +440,11 @@ impl Term {
 }
 
 impl Loss for Losses {
+    fn looks(&self, step: usize, last: bool) -> bool {
+        self.terms.iter().any(|term| term.place(step, self.steps).is_some())
+            || self.others.iter().any(|loss| loss.looks(step, last))
+    }
+
     fn value(&self, moment: &Moment<'_>) -> f64 {
         let mut sum = 0.0;
         self.residuals(moment, &mut |r| sum += r * r);

@@ -32,6 +32,11 @@ pub struct Bars<'a> {
 
 /// A scalar of a rollout: the sum of its values at all moments.
 pub trait Loss {
+    /// Does it look at the moment before step number `step`, or, if `last`, after all steps? Where it says no, it is not asked for its
+    /// value, which is zero: then states of large worlds need not be brought to it.
+    fn looks(&self, _step: usize, _last: bool) -> bool {
+        true
+    }
     /// The value at a moment.
     fn value(&self, moment: &Moment<'_>) -> f64;
     /// Adds the derivatives of the value to the cotangents.
@@ -43,6 +48,9 @@ pub trait Loss {
 pub struct NoLoss;
 
 impl Loss for NoLoss {
+    fn looks(&self, _: usize, _: bool) -> bool {
+        false
+    }
     fn value(&self, _: &Moment<'_>) -> f64 {
         0.0
     }

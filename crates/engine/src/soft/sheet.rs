@@ -1,4 +1,4 @@
-//! Sheets of triangles, in their plane.
+//! Sheets of triangles, in their plane and in the air.
 
 use std::ops::Range;
 
@@ -7,14 +7,17 @@ use pullback_soft::membrane::{self, Triangles};
 use pullback_soft::rest::{sheet_volumes, triangles_at_rest, triangles_masses};
 
 use super::numbers::{Numbers, Rest, among_all, first_number};
+use super::sail::Sail;
 use crate::error::Error;
 use crate::force::{Force, Site, Workshop};
 use crate::names::{Block, Group, Quantity};
 
-/// A sheet of triangles with constant strain, whose corners are particles: its stiffness and viscosity in the plane.
+/// A sheet of triangles with constant strain, whose corners are particles: its stiffness and viscosity in the plane, and the air's lift and
+/// drag.
 ///
 /// Its params are called `flag.mu`, `flag.lambda`, `flag.thickness`, `flag.density`, `flag.actuation` and `flag.viscosity`, or
-/// `flag.elements[7].mu` where each triangle has its own, and `flag[3].rest` where positions at rest are params.
+/// `flag.elements[7].mu` where each triangle has its own, and `flag[3].rest` where positions at rest are params; those of the air are
+/// those of a [`Sail`].
 #[derive(Clone, Debug)]
 pub struct Sheet {
     name: String,
@@ -31,11 +34,13 @@ pub struct Sheet {
     actuation: Numbers,
     /// Is the actuation a control?
     controlled: bool,
+    /// What it has to do with the air.
+    sail: Option<Sail>,
 }
 
 impl Sheet {
-    /// The sheet that a scene describes, with its points among all particles.
-    pub fn new(sheet: &pullback_scene::Sheet, points: Range<usize>) -> Self {
+    /// The sheet that a scene describes, with its points among all particles, and with what it has to do with the air.
+    pub fn new(sheet: &pullback_scene::Sheet, points: Range<usize>, sail: Option<Sail>) -> Self {
         let count = sheet.elements.len();
         let numbers = |field: &str, values: &[f64], quantity: Quantity| {
             Numbers::new([&sheet.name, "elements", field], count, values, quantity)
@@ -64,6 +69,7 @@ impl Sheet {
             viscosity: sheet.viscosity.as_ref().map(|values| numbers("viscosity", values, viscous)),
             actuation: numbers("actuation", &sheet.actuation, grow),
             controlled: sheet.controlled,
+            sail,
         }
     }
 
@@ -80,6 +86,7 @@ impl Sheet {
             lambda: self.lambda.at(site)?,
             actuation: self.actuation.of(site, self.controlled)?,
             viscosity: self.viscosity.as_ref().map(|viscosity| viscosity.at(site)).transpose()?,
+            air: self.sail.as_ref().map(|sail| sail.air(site)).transpose()?,
         })
     }
 
@@ -99,6 +106,7 @@ impl Force for Sheet {
         blocks.extend(self.viscosity.as_ref().map(Numbers::block));
         blocks.extend((!self.controlled).then(|| self.actuation.block()));
         blocks.extend(self.rest.block());
+        blocks.extend(self.sail.iter().flat_map(Sail::params));
         blocks
     }
 
@@ -120,6 +128,9 @@ impl Force for Sheet {
         }
         if !self.controlled {
             self.actuation.prepare(workshop)?;
+        }
+        if let Some(sail) = &self.sail {
+            sail.prepare(workshop)?;
         }
         let density = self.density.each(workshop)?;
         let particles = among_all(&self.elements, self.points.start);
@@ -143,6 +154,6 @@ impl Force for Sheet {
     }
 
     fn conservative(&self) -> bool {
-        self.viscosity.is_none() && !self.controlled
+        self.viscosity.is_none() && !self.controlled && self.sail.is_none()
     }
 }

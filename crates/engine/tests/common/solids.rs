@@ -12,6 +12,9 @@ use super::robots;
 /// Those that tests run with every integrator, and the study all of them.
 pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "particles that an arm holds"];
 
+/// Those whose implicit steps take minutes to difference: tests run them with an explicit integrator, and the study with all.
+pub const LONG: [&str; 1] = ["a sheet that a body in flight carries"];
+
 /// Those with operations that are written by hand.
 pub const BY_HAND: [&str; 4] = [
     "sheets that touch each other",

@@ -24,6 +24,7 @@ impl Stage for Copy {
             name: self.name.clone(),
             kernel: "copy",
             arguments: &["x"],
+            reads: &[0],
             count: Count::Fixed(self.len),
             inputs: vec![port(self.from)],
             outputs: vec![port(self.to)],

@@ -88,10 +88,7 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
                     load_side_by_side::<T, L>(array.add(c.layout.at(vertex) + place.world), c.layout.stride)
                 } else {
                     // A buffer that is reached through indices lies in rows.
-                    let mut rows = [0; 16];
-                    for l in 0..L::WIDTH {
-                        rows[l] = row_start::<T>(*corners.add((place.element + l) * N + k));
-                    }
+                    let rows = rows::<T, L, N>(corners, place.element, k);
                     load_from_rows::<T, L>(array.add(c.layout.offset), &rows)
                 }
             };
@@ -121,12 +118,12 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
                 }
                 return;
             }
-            let rows = rows.add(place.element * N);
-            let mut number = 0;
-            while number < T::LEN {
-                add_four::<T, L, N>(array.add(c.layout.offset + number), rows, place.lanes, &values, number);
-                number += 4;
-            }
+            add_to_rows::<T, L, N, N>(
+                array.add(c.layout.offset),
+                rows.add(place.element * N),
+                place.lanes,
+                &values,
+            );
         }
     }
 
@@ -145,35 +142,71 @@ unsafe impl<T: Value, const N: usize, const ACTIVE: bool> Input for At<T, N, ACT
     }
 }
 
-/// Adds four numbers of each corner's value, from number `c` on, to their rows: element by element, so that a vertex's sum
-/// has one order for every lane width.
+/// Adds a value to the row of each corner, or, of edges (one value less), to those of all corners but the first, and takes their sum from
+/// the first: element by element, so that a vertex's sum has one order for every lane width.
 ///
 /// # Safety
 /// `rows` holds a row of `array` for each corner of `lanes` elements, and no other thread uses them.
 #[inline(always)]
-unsafe fn add_four<T: Value, L: Lane, const N: usize>(
+pub(crate) unsafe fn add_to_rows<T: Value, L: Lane, const N: usize, const VALUES: usize>(
     array: *mut L::Element,
     rows: *const u32,
     lanes: usize,
-    values: &[With<T, L>; N],
+    values: &[With<T, L>; VALUES],
+) {
+    let mut number = 0;
+    while number < T::LEN {
+        // SAFETY: the caller's promise, for numbers of its rows.
+        unsafe {
+            if L::EIGHT && padded(T::LEN) >= number + 8 {
+                add_some::<T, L, N, VALUES, 8>(array.add(number), rows, lanes, values, number);
+                number += 8;
+            } else {
+                add_some::<T, L, N, VALUES, 4>(array.add(number), rows, lanes, values, number);
+                number += 4;
+            }
+        }
+    }
+}
+
+/// The numbers of some lanes, turned into rows.
+type Turned<S, const SOME: usize> = MaybeUninit<[[S; SOME]; 16]>;
+
+/// [`add_to_rows`] for `SOME` numbers, 4 or 8, from number `c` on.
+///
+/// # Safety
+/// As for [`add_to_rows`].
+#[inline(always)]
+unsafe fn add_some<T: Value, L: Lane, const N: usize, const VALUES: usize, const SOME: usize>(
+    array: *mut L::Element,
+    rows: *const u32,
+    lanes: usize,
+    values: &[With<T, L>; VALUES],
     c: usize,
 ) {
     // The lanes' rows, element by element, on the stack: turned once, and added from there.
-    let mut turned = [const { MaybeUninit::<[[L::Element; 4]; 16]>::uninit() }; N];
+    let mut turned = [const { Turned::<L::Element, SOME>::uninit() }; VALUES];
     let mut starts = [0; 16];
     for l in 0..L::WIDTH {
-        starts[l] = 4 * l;
+        starts[l] = SOME * l;
     }
-    for k in 0..N {
+    for k in 0..VALUES {
         let parts = numbers::<T, L>(&values[k]);
-        let mut four = [L::from_f64(0.0); 4];
+        let mut some = [L::from_f64(0.0); 8];
         let mut i = 0;
-        while i < 4 && c + i < T::LEN {
-            four[i] = parts[c + i];
+        while i < SOME && c + i < T::LEN {
+            some[i] = parts[c + i];
             i += 1;
         }
-        // SAFETY: 4 numbers for each of at most 16 lanes.
-        unsafe { L::store_rows(four, turned[k].as_mut_ptr().cast(), &starts) };
+        // SAFETY: SOME numbers for each of at most 16 lanes.
+        unsafe {
+            let target = turned[k].as_mut_ptr().cast();
+            if SOME == 8 {
+                L::store_rows_of_eight(some, target, &starts);
+            } else {
+                L::store_rows([some[0], some[1], some[2], some[3]], target, &starts);
+            }
+        }
     }
     // SAFETY: the caller's promise.
     unsafe {
@@ -181,12 +214,12 @@ unsafe fn add_four<T: Value, L: Lane, const N: usize>(
             // A constant number of rounds: the rows stay in registers.
             let mut l = 0;
             while l < L::WIDTH {
-                add_rows::<T, L::Element, N>(array, rows.add(l * N), &turned, l);
+                add_element::<T, L::Element, N, VALUES, SOME>(array, rows.add(l * N), &turned, l);
                 l += 1;
             }
         } else {
             for l in 0..lanes {
-                add_rows::<T, L::Element, N>(array, rows.add(l * N), &turned, l);
+                add_element::<T, L::Element, N, VALUES, SOME>(array, rows.add(l * N), &turned, l);
             }
         }
     }
@@ -195,31 +228,77 @@ unsafe fn add_four<T: Value, L: Lane, const N: usize>(
 /// Adds the rows of one element.
 ///
 /// # Safety
-/// As for [`add_four`], for the element of lane `l`, whose rows have been written.
+/// As for [`add_to_rows`], for the element of lane `l`, whose rows have been written.
 #[inline(always)]
-unsafe fn add_rows<T: Value, S: Real, const N: usize>(
+unsafe fn add_element<T: Value, S: Real, const N: usize, const VALUES: usize, const SOME: usize>(
     array: *mut S,
     rows: *const u32,
-    turned: &[MaybeUninit<[[S; 4]; 16]>; N],
+    turned: &[Turned<S, SOME>; VALUES],
     l: usize,
 ) {
-    for k in 0..N {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let target = array.add(row_start::<T>(*rows.add(k)));
-            let row = turned[k].as_ptr().cast::<[S; 4]>().add(l);
-            if padded(T::LEN) == 1 {
-                *target = *target + (*row)[0];
-            } else {
-                let target = target.cast::<[S; 4]>();
-                let (mut sum, row) = (target.read(), row.read());
-                for i in 0..4 {
-                    sum[i] = sum[i] + row[i];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let row = |k: usize| turned[k].as_ptr().cast::<[S; SOME]>().add(l).read();
+        if VALUES < N {
+            let mut sum = row(0);
+            let mut k = 1;
+            while k < VALUES {
+                let more = row(k);
+                for i in 0..SOME {
+                    sum[i] = sum[i] + more[i];
                 }
-                target.write(sum);
+                k += 1;
             }
+            for i in 0..SOME {
+                sum[i] = -sum[i];
+            }
+            add_row::<T, S, SOME>(array.add(row_start::<T>(*rows)), sum);
+        }
+        let mut k = 0;
+        while k < VALUES {
+            add_row::<T, S, SOME>(array.add(row_start::<T>(*rows.add(N - VALUES + k))), row(k));
+            k += 1;
         }
     }
+}
+
+/// Adds numbers to a row.
+///
+/// # Safety
+/// `target` is a row of values, used by nobody else.
+#[inline(always)]
+unsafe fn add_row<T: Value, S: Real, const SOME: usize>(target: *mut S, row: [S; SOME]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if padded(T::LEN) == 1 {
+            *target = *target + row[0];
+            return;
+        }
+        let target = target.cast::<[S; SOME]>();
+        let mut sum = target.read();
+        for i in 0..SOME {
+            sum[i] = sum[i] + row[i];
+        }
+        target.write(sum);
+    }
+}
+
+/// Where the rows of corner `k` of the elements in all lanes start.
+///
+/// # Safety
+/// The table has as many elements, padding included.
+#[inline(always)]
+pub(crate) unsafe fn rows<T: Value, L: Lane, const N: usize>(
+    corners: *const u32,
+    element: usize,
+    k: usize,
+) -> [usize; 16] {
+    let mut rows = [0; 16];
+    for l in 0..L::WIDTH {
+        // SAFETY: the caller's promise.
+        rows[l] = row_start::<T>(unsafe { *corners.add((element + l) * N + k) });
+    }
+    rows
 }
 
 /// Where the row starts that a table names, in numbers: tables count in units of 4, the shortest padded row, so that

@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | `own` | `map.rs` | the element's own value | the element's own value |
 //! | `at` | `elements.rs` | the values of the vertices that it touches | sums per vertex, in a fixed order |
+//! | `edges` | `edges.rs` | the same less the first one's | the same, and the first one's holds against them |
 //! | `at` a list | `pairs.rs` | the same, over a list made at run time | the same list, kept |
 //! | `shared` | `reduce.rs` | one value for all | the sum over all, in a fixed order |
 //! | parent | `tree_down.rs` | the parent's result | the sum over the children |
@@ -16,6 +17,7 @@
 
 pub(crate) mod c_text;
 pub(crate) mod copy;
+pub(crate) mod edges;
 pub(crate) mod elements;
 pub(crate) mod fragment;
 pub(crate) mod map;
@@ -26,6 +28,7 @@ pub(crate) mod sweep;
 pub(crate) mod tree_down;
 pub(crate) mod tree_up;
 
+pub use edges::Edges;
 pub use elements::At;
 pub use map::{Own, OwnIndex};
 pub use port::{Input, Inputs, Output, Outputs};

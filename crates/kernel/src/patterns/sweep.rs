@@ -34,6 +34,7 @@ where
             name: self.name.clone(),
             kernel: K::NAME,
             arguments: K::ARGUMENTS,
+            reads: K::READS,
             count: self.count,
             inputs,
             outputs,

@@ -11,6 +11,7 @@ use super::plan::TableRef;
 use super::table::{Forest, Table};
 use super::{Inner, Program, StageRole, checks, flow};
 use crate::patterns::copy::Copy;
+use crate::patterns::edges::Edges;
 use crate::patterns::elements::{At, Corners};
 use crate::patterns::fragment::{Identity, OwnBar};
 use crate::patterns::map::Own;
@@ -243,6 +244,36 @@ impl Builder {
         T: Value,
         K: Kernel<Output = [T; N]>,
     {
+        let (count, buffer) = self.sums_per_vertex::<T, N>(name, corners);
+        let output = At { buffer: buffer.id, table: corners.table, ty: PhantomData };
+        self.sweep::<K, _, _>(name, count, inputs, Single::<At<T, N, true>>(output));
+        buffer
+    }
+
+    /// The kernel's results, one for each corner of the element but the first, whose is minus their sum, summed per vertex. What acts on
+    /// edges, and on nothing else, holds against itself.
+    pub fn balanced<K, T, const N: usize, const EDGES: usize>(
+        &mut self,
+        name: &str,
+        corners: Corners<N>,
+        inputs: impl Inputs<Values = K::Arguments>,
+    ) -> Buffer<T>
+    where
+        T: Value,
+        K: Kernel<Output = [T; EDGES]>,
+    {
+        let (count, buffer) = self.sums_per_vertex::<T, N>(name, corners);
+        let output = Edges::<T, N, EDGES>::new(buffer, corners);
+        self.sweep::<K, _, _>(name, count, inputs, Single(output));
+        buffer
+    }
+
+    /// A buffer for what elements give their vertices, and how many elements there are.
+    fn sums_per_vertex<T: Value, const N: usize>(
+        &mut self,
+        name: &str,
+        corners: Corners<N>,
+    ) -> (Count, Buffer<T>) {
         let (count, vertices) = match corners.table {
             TableRef::Fixed(i) => (Count::Fixed(self.tables[i].count), self.tables[i].vertices),
             TableRef::List(list) => {
@@ -250,10 +281,7 @@ impl Builder {
                 (Count::List { list, capacity: table.capacity }, table.vertices)
             }
         };
-        let buffer = self.declare::<T>(name, vertices, Role::Computed, None);
-        let output = At { buffer: buffer.id, table: corners.table, ty: PhantomData };
-        self.sweep::<K, _, _>(name, count, inputs, Single::<At<T, N, true>>(output));
-        buffer
+        (count, self.declare::<T>(name, vertices, Role::Computed, None))
     }
 
     /// [`Builder::elements`] over a list made at run time.
@@ -502,9 +530,10 @@ impl Builder {
                 }
             }
         }
-        // What is copied whole lies alike.
+        // What is copied whole lies alike; vectors of states lie in rows, which their callers read and write in every step.
         for &(input, output) in &self.carried {
-            let gathered = self.buffers[input].gathered || self.buffers[output].gathered;
+            let vectors = self.buffers[input].numbers == 3;
+            let gathered = vectors || self.buffers[input].gathered || self.buffers[output].gathered;
             (self.buffers[input].gathered, self.buffers[output].gathered) = (gathered, gathered);
         }
         checks::check(&self.buffers, &self.stages, &self.roles, &self.tables, &self.lists)?;
@@ -518,6 +547,7 @@ impl Builder {
         checks::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
         let infos: Vec<StageInfo> = self.stages.iter().map(|stage| stage.info()).collect();
         let varies = flow::varying(&self.buffers, &infos, &self.roles);
+        checks::check_bars(&self.buffers, &infos, &varies)?;
         let live = flow::live(&varies, &self.outputs, &infos, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {

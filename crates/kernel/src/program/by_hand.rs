@@ -323,6 +323,7 @@ impl<O: Operation> Stage for ByHand<O> {
             name: self.operation.name(),
             kernel: "",
             arguments: &[],
+            reads: &[],
             count: Count::Fixed(1),
             inputs: self.operation.reads().into_iter().map(port).collect(),
             outputs: self.operation.writes().into_iter().chain(memory).map(port).collect(),

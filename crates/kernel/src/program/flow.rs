@@ -58,11 +58,28 @@ pub fn kept(inner: &Inner) -> Vec<bool> {
         inner.buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Memory)).collect();
     inner.outputs.iter().for_each(|&b| kept[b] = true);
     inner.carried.iter().for_each(|&(_, output)| kept[output] = false);
-    for stage in (0..inner.stages.len()).filter(|&k| inner.live[k]).map(|k| &inner.stages[k]) {
-        let info = stage.info();
-        // What is written by hand may read what it has made.
-        let outputs = if stage.is_by_hand() { &info.outputs[..] } else { &[] };
-        info.inputs.iter().chain(outputs).flat_map(sources).for_each(|b| kept[b] = true);
+    for k in (0..inner.stages.len()).filter(|&k| inner.live[k]) {
+        let (stage, info) = (&inner.stages[k], inner.stages[k].info());
+        let asked = |bar: usize| {
+            info.inputs.get(bar).is_some_and(|p| p.active && sources(p).iter().any(|&b| inner.varies[b]))
+        };
+        for (i, port) in info.inputs.iter().enumerate() {
+            let simple = matches!(port.reach, Reach::Own | Reach::At(_) | Reach::Shared);
+            let read = match info.reads.get(i) {
+                // What runs in place of a pullback reads what it is given.
+                Some(bars) if simple && inner.roles[k] == StageRole::Both => {
+                    (0..info.inputs.len()).any(|bar| bars >> bar & 1 == 1 && asked(bar))
+                }
+                _ => true,
+            };
+            if read {
+                sources(port).iter().for_each(|&b| kept[b] = true);
+            }
+        }
+        if stage.is_by_hand() {
+            // It may read what it has made.
+            info.outputs.iter().flat_map(sources).for_each(|b| kept[b] = true);
+        }
     }
     let changes = |b: &BufferInfo| matches!(b.role, Role::Input | Role::Memory | Role::Computed);
     kept.iter_mut().zip(&inner.buffers).for_each(|(kept, b)| *kept &= changes(b));

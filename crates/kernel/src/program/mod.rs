@@ -3,6 +3,7 @@
 //! A program is built once ([`Builder`]), and run in a [`Workspace`], which holds all memory: nothing is allocated while
 //! it runs. Its pullback is the list read backwards over the same arena.
 
+mod barriers;
 mod buffer;
 mod builder;
 mod by_hand;

@@ -62,6 +62,8 @@ pub struct StageInfo {
     pub name: String,
     pub kernel: &'static str,
     pub arguments: &'static [&'static str],
+    /// [`Kernel::READS`](crate::Kernel::READS).
+    pub reads: &'static [u32],
     pub count: Count,
     pub inputs: Vec<PortInfo>,
     pub outputs: Vec<PortInfo>,

@@ -105,8 +105,10 @@ pub struct PassPlan {
     pub totals: Vec<Total>,
     /// Buffers with a value for each element of a list, and how many numbers these have: set to zero past its end.
     pub tails: Vec<(Layout, usize)>,
-    /// Phases with a barrier between: clearing, sweeps, sums.
+    /// Clearing, sweeps, sums. Between sweeps threads wait for each other.
     pub phases: usize,
+    /// Do they before clearing, before the first sweep, and before sums?
+    pub waits: [bool; 3],
     /// Is the first phase there to set fields to zero?
     pub clears: bool,
     /// Is the last phase there to add up sums?
@@ -119,6 +121,21 @@ pub struct PassPlan {
     pub numbers: Vec<usize>,
     /// Which of these a buffer of the program is.
     pub at: Ports,
+}
+
+impl PassPlan {
+    /// Do threads wait for each other before a phase?
+    pub fn waits_before(&self, phase: usize) -> bool {
+        if self.clears && phase == 0 {
+            self.waits[0]
+        } else if self.sums && phase + 1 == self.phases {
+            self.waits[2]
+        } else if phase == usize::from(self.clears) {
+            self.waits[1]
+        } else {
+            true
+        }
+    }
 }
 
 /// Buffers that an operation uses, to be found by their numbers in the program.

@@ -1,5 +1,6 @@
 //! Lays out what the operations of a program need in one workspace.
 
+use super::barriers;
 use super::buffer::{BufferInfo, Role};
 use super::flow::ends_in_bar;
 use super::layout::{Layout, padded};
@@ -81,6 +82,7 @@ pub fn plans(
     if pass == Pass::Pullback {
         plans.reverse();
     }
+    barriers::set(inner, &mut plans, pass);
     plans
 }
 

@@ -304,12 +304,14 @@ impl<S: Scalar> Workspace<S> {
             machine: this.machine,
         };
         let count = inner.stages.len();
-        let stage = |arena: usize, thread: usize, k: usize, part: Part, between: &dyn Fn()| {
+        let stage = |arena: usize, thread: usize, k: usize, part: Part, wait: &dyn Fn()| {
             let k = if pass == Pass::Forward { k } else { count - 1 - k };
             let context = context(arena, thread, k);
             for phase in 0..plans[k].phases {
+                if plans[k].waits_before(phase) {
+                    wait();
+                }
                 S::call(&*inner.stages[k], plans[k].run.unwrap_or(pass), phase, &context, part);
-                between();
             }
         };
         if self.side_by_side == 0 {

@@ -1,8 +1,8 @@
-//! `elements`: several ports over one table, two tables, values of 1, 3 and 9 numbers.
+//! `elements`: several ports over one table, two tables, values of 1, 3, 6 and 9 numbers; `edges`.
 
 use pullback_kernel::prelude::*;
 
-use crate::kernels::{flow, mix, spring};
+use crate::kernels::{flow, mix, spring, tie};
 use crate::subject::{Numbers, Outcome, SIZES, Subject, add, flat, random, typed, zeros};
 
 /// `N` of `vertices` for each of `n` elements: every fourth corner is the vertex in the middle, so that it has many
@@ -177,4 +177,71 @@ fn two_tables_and_values_of_nine_numbers() {
         mixes(n).check(n, &|inputs, seeds, _| naive(inputs, seeds));
     }
     mixes(7).gradcheck();
+}
+
+fn ties(n: usize) -> Subject {
+    let vertices = n + 4;
+    let mut p = Program::builder();
+    let m = p.input::<Motion>("m", vertices);
+    let x = p.input::<Vec3>("x", vertices);
+    let k = p.parameter::<f64>("k", n);
+    let table = p.corners("ties", &corners::<4>(n, vertices, 4, false), vertices);
+    let f = p.balanced::<tie, _, 4, 3>("f", table, (m.edges(table), x.edges(table), k.own()));
+    // Vertices that elements have written to before.
+    let g = p.balanced::<tie, _, 4, 3>("g", table, (m.edges(table), f.edges(table), k.own()));
+    p.output(f);
+    p.output(g);
+    let program = p.finish().expect("a program");
+    let inputs = [(m.into(), -1.0, 1.0), (x.into(), -1.0, 1.0), (k.into(), 0.5, 2.0)];
+    Subject::new(program, &inputs, &[f.into(), g.into()])
+}
+
+fn naive_ties(inputs: &Numbers, seeds: &Numbers) -> Outcome {
+    let (m, x, k) = (typed::<Motion>(&inputs[0]), typed::<Vec3>(&inputs[1]), &inputs[2]);
+    let table = corners::<4>(k.len(), x.len(), 4, false);
+    let arguments = |e: usize, at: &[Vec3<f64>]| {
+        let [a, others @ ..] = table[e];
+        (others.map(|b| m[b] - m[a]), others.map(|b| at[b] - at[a]), k[e])
+    };
+    let pass = |at: &[Vec3<f64>]| {
+        let mut f = zeros::<Vec3>(x.len());
+        for (e, [a, others @ ..]) in table.iter().enumerate() {
+            for (force, &b) in <tie as Kernel>::forward::<f64>(arguments(e, at)).into_iter().zip(others) {
+                add::<Vec3>(&mut f[b], force);
+                add::<Vec3>(&mut f[*a], -force);
+            }
+        }
+        f
+    };
+    let f = pass(&x);
+    let g = pass(&f);
+    let (mut m_bar, mut k_bar) = (zeros::<Motion>(m.len()), vec![0.0; k.len()]);
+    let mut back = |at: &[Vec3<f64>], f_bar: &[Vec3<f64>], mut at_bar: Vec<Vec3<f64>>| {
+        for (e, [a, others @ ..]) in table.iter().enumerate() {
+            let bars =
+                <tie as Kernel>::pullback::<f64>(arguments(e, at), others.map(|b| f_bar[b] - f_bar[*a]));
+            for (i, &b) in others.iter().enumerate() {
+                add::<Motion>(&mut m_bar[b], bars.0[i]);
+                add::<Motion>(&mut m_bar[*a], -bars.0[i]);
+                add::<Vec3>(&mut at_bar[b], bars.1[i]);
+                add::<Vec3>(&mut at_bar[*a], -bars.1[i]);
+            }
+            k_bar[e] += bars.2;
+        }
+        at_bar
+    };
+    let f_bar = back(&f, &typed::<Vec3>(&seeds[1]), typed::<Vec3>(&seeds[0]));
+    let x_bar = back(&x, &f_bar, zeros::<Vec3>(x.len()));
+    Outcome {
+        values: vec![flat::<Vec3>(&f), flat::<Vec3>(&g)],
+        bars: vec![flat::<Motion>(&m_bar), flat::<Vec3>(&x_bar), k_bar],
+    }
+}
+
+#[test]
+fn edges_and_what_holds_against_them() {
+    for n in SIZES {
+        ties(n).check(n, &|inputs, seeds, _| naive_ties(inputs, seeds));
+    }
+    ties(7).gradcheck();
 }

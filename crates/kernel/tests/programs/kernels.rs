@@ -36,6 +36,13 @@ pub fn law<R: Real>(kind: Law, i: usize, x: R, w: [R; 3]) -> R {
     }
 }
 
+/// What three corners, and their rates, are off a first one: forces on these.
+#[kernel]
+pub fn tie<R: Real>(edges: [Motion<R>; 3], at: [Vec3<R>; 3], k: R) -> [Vec3<R>; 3] {
+    let n = cross(edges[0].linear, edges[1].linear + at[2]);
+    [n * k, edges[2].angular * dot(n, at[0]), cross(edges[0].angular, at[1])]
+}
+
 /// Heat from one end to the other.
 #[kernel]
 pub fn flow<R: Real>(t: [R; 2], w: R) -> [R; 2] {

@@ -118,6 +118,18 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
     }
 }
 
+/// Which values pullbacks read: a sum reads none, a factor of what has a cotangent is read.
+#[test]
+fn what_pullbacks_read() {
+    use crate::kernels::identity;
+    assert_eq!(<identity as Kernel>::READS, [0]);
+    // x and v are added to; f is read for m and dt, m for f, m and dt, dt for v, f and m, and v for dt alone.
+    assert_eq!(<advance as Kernel>::READS, [0, 0b10000, 0b11000, 0b11100, 0b11110]);
+    // A branch, or another kernel, may read everything that it is given.
+    assert!(<spring as Kernel>::READS[..4].iter().all(|reads| *reads > 0));
+    assert!(<crate::kernels::law as Kernel>::READS.iter().all(|reads| *reads == u32::MAX));
+}
+
 /// What nobody asks for changes nothing else, and stays zero: own values of elements, and shared ones.
 #[test]
 fn nothing_is_computed_for_the_cotangent_of_what_is_given() {

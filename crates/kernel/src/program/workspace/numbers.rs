@@ -7,19 +7,13 @@ use super::super::layout::BLOCK;
 use super::super::operation::Scalar;
 use super::{AccessError, Layout, Machine, RunOptions, Workspace};
 
-/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. States are copied in every
-/// step, and most of their numbers are those of vectors, in rows or in blocks: with constants in place of a layout the loops are several
-/// times as fast.
+/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. Many are those of vectors, in
+/// blocks: with constants in place of a layout the loop is several times as fast.
 #[inline(always)]
 fn each_number(layout: Layout, count: usize, len: usize, mut visit: impl FnMut(usize, usize)) {
     const VECTORS: usize = BLOCK * 3;
     match (count, layout.row, layout.stride, layout.step()) {
         (1, _, _, Some(step)) => (0..len).for_each(|e| visit(layout.offset + e * step, e)),
-        (3, 4, 1, _) => {
-            for e in 0..len / 3 {
-                (0..3).for_each(|c| visit(layout.offset + 4 * e + c, 3 * e + c));
-            }
-        }
         (3, VECTORS, BLOCK, None) => {
             for block in 0..len.div_ceil(VECTORS) {
                 let first = block * VECTORS;
@@ -38,6 +32,44 @@ fn each_number(layout: Layout, count: usize, len: usize, mut visit: impl FnMut(u
                 (0..count).for_each(|c| visit(from + c * layout.stride, count * e + c));
             }
         }
+    }
+}
+
+/// Do vectors lie in rows of four numbers, as those of states do? Rows are then copied whole.
+fn is_rows_of_vectors(layout: Layout, count: usize) -> bool {
+    (count, layout.row, layout.stride, layout.shift) == (3, 4, 1, 0)
+}
+
+/// Vectors from rows of four: of each, the next one overwrites the last number.
+///
+/// # Safety
+/// There are as many rows as vectors.
+unsafe fn vectors_from_rows<S: Scalar>(rows: *const S, vectors: &mut [S]) {
+    let Some(last) = (vectors.len() / 3).checked_sub(1) else { return };
+    let vectors = vectors.as_mut_ptr();
+    // SAFETY: the caller's promise; the last vector has no room for a fourth number.
+    unsafe {
+        for e in 0..last {
+            vectors.add(3 * e).cast::<[S; 4]>().write(rows.add(4 * e).cast::<[S; 4]>().read());
+        }
+        vectors.add(3 * last).cast::<[S; 3]>().write(rows.add(4 * last).cast::<[S; 3]>().read());
+    }
+}
+
+/// The inverse of [`vectors_from_rows`]; what pads the rows is zero.
+///
+/// # Safety
+/// There are as many rows as vectors.
+unsafe fn rows_from_vectors<S: Scalar>(vectors: &[S], rows: *mut S) {
+    let Some(last) = (vectors.len() / 3).checked_sub(1) else { return };
+    let vectors = vectors.as_ptr();
+    // SAFETY: the caller's promise; after the last vector there is nothing to read.
+    unsafe {
+        for e in 0..last {
+            let [x, y, z, _] = vectors.add(3 * e).cast::<[S; 4]>().read();
+            rows.add(4 * e).cast::<[S; 4]>().write([x, y, z, S::default()]);
+        }
+        rows.add(4 * last).cast::<[S; 3]>().write(vectors.add(3 * last).cast::<[S; 3]>().read());
     }
 }
 
@@ -130,6 +162,11 @@ impl<S: Scalar> Workspace<S> {
     fn get_numbers(&self, id: usize, world: usize, bars: bool, numbers: &mut [S]) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
         let count = self.program.inner.buffers[id].numbers;
+        if is_rows_of_vectors(layout, count) {
+            // SAFETY: the rows of the buffer, to which nobody writes while the workspace is borrowed.
+            unsafe { vectors_from_rows(array.add(layout.offset), numbers) };
+            return Ok(());
+        }
         // SAFETY: numbers of the buffer, to which nobody writes while the workspace is borrowed.
         each_number(layout, count, numbers.len(), |at, i| unsafe {
             *numbers.get_unchecked_mut(i) = array.add(at).read();
@@ -146,6 +183,11 @@ impl<S: Scalar> Workspace<S> {
     ) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
         let count = self.program.inner.buffers[id].numbers;
+        if is_rows_of_vectors(layout, count) {
+            // SAFETY: the rows of the buffer, and the workspace is borrowed alone.
+            unsafe { rows_from_vectors(numbers, array.add(layout.offset)) };
+            return Ok(());
+        }
         // SAFETY: numbers of the buffer, and the workspace is borrowed alone.
         each_number(layout, count, numbers.len(), |at, i| unsafe {
             array.add(at).write(*numbers.get_unchecked(i));

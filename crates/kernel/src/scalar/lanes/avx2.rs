@@ -78,35 +78,39 @@ unsafe impl Register for __m256 {
     #[inline(always)]
     unsafe fn load_rows(source: *const f32, rows: &[usize; 16]) -> [Self; 4] {
         // SAFETY: the caller gives 4 readable numbers in each row.
+        turn(unsafe { pairs_of_rows(source, rows) })
+    }
+    // What is subtracted before rows are turned need not be turned itself.
+    #[inline(always)]
+    unsafe fn load_differences(source: *const f32, rows: &[usize; 16], from: &[usize; 16]) -> [Self; 4] {
+        // SAFETY: the caller gives 4 readable numbers in each row.
+        let (mut pairs, from) = unsafe { (pairs_of_rows(source, rows), pairs_of_rows(source, from)) };
+        for i in 0..4 {
+            pairs[i] = Self::sub(pairs[i], from[i]);
+        }
+        turn(pairs)
+    }
+    const EIGHT: bool = true;
+    #[inline(always)]
+    unsafe fn store_rows_of_eight([a, b, c, d, e, f, g, h]: [Self; 8], target: *mut f32, rows: &[usize; 16]) {
+        let ([l04, l15, l26, l37], [u04, u15, u26, u37]) = (turn([a, b, c, d]), turn([e, f, g, h]));
+        // SAFETY: the caller gives 8 writable numbers in each row; 0x20 joins lower halves, 0x31 upper ones. In the order of the rows.
         unsafe {
-            let r04 = _mm256_loadu2_m128(source.add(rows[4]), source.add(rows[0]));
-            let r15 = _mm256_loadu2_m128(source.add(rows[5]), source.add(rows[1]));
-            let r26 = _mm256_loadu2_m128(source.add(rows[6]), source.add(rows[2]));
-            let r37 = _mm256_loadu2_m128(source.add(rows[7]), source.add(rows[3]));
-            let xy01 = _mm256_castps_pd(_mm256_unpacklo_ps(r04, r15));
-            let zw01 = _mm256_castps_pd(_mm256_unpackhi_ps(r04, r15));
-            let xy23 = _mm256_castps_pd(_mm256_unpacklo_ps(r26, r37));
-            let zw23 = _mm256_castps_pd(_mm256_unpackhi_ps(r26, r37));
-            [
-                _mm256_castpd_ps(_mm256_unpacklo_pd(xy01, xy23)),
-                _mm256_castpd_ps(_mm256_unpackhi_pd(xy01, xy23)),
-                _mm256_castpd_ps(_mm256_unpacklo_pd(zw01, zw23)),
-                _mm256_castpd_ps(_mm256_unpackhi_pd(zw01, zw23)),
-            ]
+            _mm256_storeu_ps(target.add(rows[0]), _mm256_permute2f128_ps::<0x20>(l04, u04));
+            _mm256_storeu_ps(target.add(rows[1]), _mm256_permute2f128_ps::<0x20>(l15, u15));
+            _mm256_storeu_ps(target.add(rows[2]), _mm256_permute2f128_ps::<0x20>(l26, u26));
+            _mm256_storeu_ps(target.add(rows[3]), _mm256_permute2f128_ps::<0x20>(l37, u37));
+            _mm256_storeu_ps(target.add(rows[4]), _mm256_permute2f128_ps::<0x31>(l04, u04));
+            _mm256_storeu_ps(target.add(rows[5]), _mm256_permute2f128_ps::<0x31>(l15, u15));
+            _mm256_storeu_ps(target.add(rows[6]), _mm256_permute2f128_ps::<0x31>(l26, u26));
+            _mm256_storeu_ps(target.add(rows[7]), _mm256_permute2f128_ps::<0x31>(l37, u37));
         }
     }
     #[inline(always)]
     unsafe fn store_rows([x, y, z, w]: [Self; 4], target: *mut f32, rows: &[usize; 16]) {
         // SAFETY: the caller gives 4 writable numbers in each row.
         unsafe {
-            let xy01 = _mm256_castps_pd(_mm256_unpacklo_ps(x, y));
-            let xy23 = _mm256_castps_pd(_mm256_unpackhi_ps(x, y));
-            let zw01 = _mm256_castps_pd(_mm256_unpacklo_ps(z, w));
-            let zw23 = _mm256_castps_pd(_mm256_unpackhi_ps(z, w));
-            let r04 = _mm256_castpd_ps(_mm256_unpacklo_pd(xy01, zw01));
-            let r15 = _mm256_castpd_ps(_mm256_unpackhi_pd(xy01, zw01));
-            let r26 = _mm256_castpd_ps(_mm256_unpacklo_pd(xy23, zw23));
-            let r37 = _mm256_castpd_ps(_mm256_unpackhi_pd(xy23, zw23));
+            let [r04, r15, r26, r37] = turn([x, y, z, w]);
             // In the order of the rows: where two rows are the same, the last one stays, as in scalar code.
             _mm_storeu_ps(target.add(rows[0]), _mm256_castps256_ps128(r04));
             _mm_storeu_ps(target.add(rows[1]), _mm256_castps256_ps128(r15));
@@ -117,6 +121,41 @@ unsafe impl Register for __m256 {
             _mm_storeu_ps(target.add(rows[6]), _mm256_extractf128_ps::<1>(r26));
             _mm_storeu_ps(target.add(rows[7]), _mm256_extractf128_ps::<1>(r37));
         }
+    }
+}
+
+/// Rows l and l + 4 of four `f32`, one in each half.
+///
+/// # Safety
+/// `source + rows[l]` is valid for reads of 4 numbers for each of 8; the machine has AVX2.
+#[inline(always)]
+unsafe fn pairs_of_rows(source: *const f32, rows: &[usize; 16]) -> [__m256; 4] {
+    // SAFETY: the caller gives 4 readable numbers in each row.
+    unsafe {
+        [
+            _mm256_loadu2_m128(source.add(rows[4]), source.add(rows[0])),
+            _mm256_loadu2_m128(source.add(rows[5]), source.add(rows[1])),
+            _mm256_loadu2_m128(source.add(rows[6]), source.add(rows[2])),
+            _mm256_loadu2_m128(source.add(rows[7]), source.add(rows[3])),
+        ]
+    }
+}
+
+/// Transposes the four by four numbers in each half. It is its own inverse.
+#[inline(always)]
+fn turn([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    // SAFETY: registers are there only where the machine has AVX2.
+    unsafe {
+        let xy01 = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+        let zw01 = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+        let xy23 = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+        let zw23 = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+        [
+            _mm256_castpd_ps(_mm256_unpacklo_pd(xy01, xy23)),
+            _mm256_castpd_ps(_mm256_unpackhi_pd(xy01, xy23)),
+            _mm256_castpd_ps(_mm256_unpacklo_pd(zw01, zw23)),
+            _mm256_castpd_ps(_mm256_unpackhi_pd(zw01, zw23)),
+        ]
     }
 }
 

@@ -58,6 +58,33 @@ pub unsafe trait Lane: Real {
     /// `rows` holds at least `WIDTH` offsets, and `target + rows[l]` is valid for writes of 4 numbers for each.
     unsafe fn store_rows(values: [Self; 4], target: *mut Self::Element, rows: &[usize; 16]);
 
+    /// The differences of rows from others, turned as by [`Lane::load_rows`]: `result[c][l] = source[rows[l] + c] - source[from[l] + c]`.
+    ///
+    /// # Safety
+    /// As for [`Lane::load_rows`], for both.
+    unsafe fn load_differences(
+        source: *const Self::Element,
+        rows: &[usize; 16],
+        from: &[usize; 16],
+    ) -> [Self; 4];
+
+    /// Can rows of eight numbers be stored at once ([`Lane::store_rows_of_eight`])?
+    const EIGHT: bool = false;
+
+    /// [`Lane::store_rows`] for eight numbers a row, where [`Lane::EIGHT`] says so.
+    ///
+    /// # Safety
+    /// As for [`Lane::store_rows`], with 8 numbers.
+    #[inline(always)]
+    unsafe fn store_rows_of_eight(values: [Self; 8], target: *mut Self::Element, rows: &[usize; 16]) {
+        let [a, b, c, d, e, f, g, h] = values;
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::store_rows([a, b, c, d], target, rows);
+            Self::store_rows([e, f, g, h], target.add(4), rows);
+        }
+    }
+
     /// The same number in every lane.
     fn splat(x: Self::Element) -> Self;
 
@@ -128,6 +155,12 @@ macro_rules! one_lane {
             unsafe fn store_rows(values: [Self; 4], target: *mut Self, rows: &[usize; 16]) {
                 // SAFETY: the caller gives 4 writable numbers in the row.
                 unsafe { target.add(rows[0]).cast::<[Self; 4]>().write_unaligned(values) }
+            }
+            #[inline(always)]
+            unsafe fn load_differences(source: *const Self, rows: &[usize; 16], from: &[usize; 16]) -> [Self; 4] {
+                // SAFETY: the caller gives 4 readable numbers in both rows.
+                let (a, b) = unsafe { (Self::load_rows(source, rows), Self::load_rows(source, from)) };
+                [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
             }
             #[inline(always)]
             fn lane(self, i: usize) -> Self {

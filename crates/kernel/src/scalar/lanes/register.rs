@@ -71,6 +71,39 @@ pub unsafe trait Register: Copy + Debug + Send + Sync + 'static {
     /// As [`Lane::load_rows`].
     unsafe fn load_rows(source: *const Self::Float, rows: &[usize; 16]) -> [Self; 4];
     /// # Safety
+    /// As [`Lane::load_differences`].
+    #[inline(always)]
+    unsafe fn load_differences(
+        source: *const Self::Float,
+        rows: &[usize; 16],
+        from: &[usize; 16],
+    ) -> [Self; 4] {
+        // SAFETY: the caller's promise.
+        let (mut turned, from) = unsafe { (Self::load_rows(source, rows), Self::load_rows(source, from)) };
+        for c in 0..4 {
+            turned[c] = Self::sub(turned[c], from[c]);
+        }
+        turned
+    }
+
+    /// As [`Lane::EIGHT`].
+    const EIGHT: bool = false;
+    /// # Safety
+    /// As [`Lane::store_rows_of_eight`].
+    #[inline(always)]
+    unsafe fn store_rows_of_eight(
+        [a, b, c, d, e, f, g, h]: [Self; 8],
+        target: *mut Self::Float,
+        rows: &[usize; 16],
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::store_rows([a, b, c, d], target, rows);
+            Self::store_rows([e, f, g, h], target.add(4), rows);
+        }
+    }
+
+    /// # Safety
     /// As [`Lane::store_rows`].
     unsafe fn store_rows(values: [Self; 4], target: *mut Self::Float, rows: &[usize; 16]);
 }
@@ -216,6 +249,22 @@ unsafe impl<T: Register> Lane for Lanes<T> {
     unsafe fn store_rows([x, y, z, w]: [Self; 4], target: *mut T::Float, rows: &[usize; 16]) {
         // SAFETY: the caller's promise is the same.
         unsafe { T::store_rows([x.0, y.0, z.0, w.0], target, rows) }
+    }
+    #[inline(always)]
+    unsafe fn load_differences(source: *const T::Float, rows: &[usize; 16], from: &[usize; 16]) -> [Self; 4] {
+        // SAFETY: the caller's promise is the same.
+        let [x, y, z, w] = unsafe { T::load_differences(source, rows, from) };
+        [Lanes(x), Lanes(y), Lanes(z), Lanes(w)]
+    }
+    const EIGHT: bool = T::EIGHT;
+    #[inline(always)]
+    unsafe fn store_rows_of_eight(
+        [a, b, c, d, e, f, g, h]: [Self; 8],
+        target: *mut T::Float,
+        rows: &[usize; 16],
+    ) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { T::store_rows_of_eight([a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0], target, rows) }
     }
     #[inline(always)]
     fn lane(self, i: usize) -> T::Float {

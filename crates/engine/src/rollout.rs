@@ -189,13 +189,15 @@ impl<S: Parts> Rollout<S> {
     fn advance(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
         self.set_controls(start, step)?;
         self.stepper.advance(step)?;
-        self.arrived(step)
+        self.arrived(step, true)
     }
 
-    /// After step `step`.
-    fn arrived(&mut self, step: usize) -> Result<(), Error> {
+    /// After step `step`, with the state if it is wanted.
+    fn arrived(&mut self, step: usize, wanted: bool) -> Result<(), Error> {
         self.steps_made += 1;
-        self.see_state();
+        if wanted {
+            self.see_state();
+        }
         if self.step.scheme().integrator == Integrator::ReversibleVerlet {
             self.check_lattice(step + 1)?;
         }
@@ -251,11 +253,8 @@ impl<S: Parts> Rollout<S> {
             }
             self.set_controls(start, step)?;
             self.keep.advance(step, &mut self.stepper)?;
-            if self.keeps_values() && !self.is_seen(loss, step + 1) {
-                self.steps_made += 1;
-                continue;
-            }
-            self.arrived(step)?;
+            let wanted = !self.keeps_values() || self.is_seen(loss, step + 1);
+            self.arrived(step, wanted)?;
         }
         self.add_value(start, loss, steps);
         Ok(())

@@ -256,7 +256,18 @@ fn main() {
         ("thirty_snapshots_take_next_to_nothing", thirty_snapshots_take_next_to_nothing),
         ("every_step_takes_a_state_a_step", every_step_takes_a_state_a_step),
     ];
-    for (name, test) in tests {
+    // Names, or parts of them, choose tests as they do with the harness.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = |name: &str| {
+        let mut words = arguments.iter().filter(|word| !word.starts_with('-')).peekable();
+        words.peek().is_none() || words.any(|word| name.contains(word.as_str()))
+    };
+    let tests: Vec<_> = tests.into_iter().filter(|(name, _)| chosen(name)).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        tests.iter().for_each(|(name, _)| println!("{name}: test"));
+        return;
+    }
+    for (name, test) in &tests {
         test();
         println!("test {name} ... ok");
     }

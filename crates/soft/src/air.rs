@@ -30,9 +30,12 @@ fn wing<R: Real>(edges: [Vec3<R>; 2], w: Vec3<R>, drag: R, lift: R) -> Vec3<R> {
     let twice = cross(edges[0], edges[1]);
     let area = dot(twice, twice);
     let across = dot(twice, w) / 6.0;
-    let lifted = if area > 0.0 { lift * across * sqrt(dot(w, w) / area) } else { 0.0 };
+    let lifted = if area > LEAST { lift * across * sqrt(dot(w, w) / area) } else { 0.0 };
     w * (-drag * abs(across)) + twice * -lifted
 }
+
+/// The smallest square of twice an area that counts as more than zero [m⁴].
+const LEAST: f64 = 1e-36;
 
 /// With the cotangent h of the force, N = 2 A n, s = N·w/6 and r = |w|/|N|, it is  -(k_d |s| w·h + k_l s r N·h).
 #[kernel]
@@ -47,8 +50,8 @@ fn wing_pullback<R: Real>(
     let (area, ww) = (dot(twice, twice), dot(w, w));
     let across = dot(twice, w) / 6.0;
     let (hw, ht) = (dot(h, w), dot(h, twice));
-    let r = if area > 0.0 { sqrt(ww / area) } else { 0.0 };
-    let per_area = if area > 0.0 { 1.0 / area } else { 0.0 };
+    let r = if area > LEAST { sqrt(ww / area) } else { 0.0 };
+    let per_area = if area > LEAST { 1.0 / area } else { 0.0 };
     // r/|w|², by which r grows with w: nothing grows where there is no wind.
     let per_w = if ww > 0.0 { r / ww } else { 0.0 };
     let r_bar = -lift * across * ht;
@@ -183,6 +186,11 @@ mod tests {
             let (bars, w_bar, drag, lift) = wing::pullback(edges, w, 0.3, 0.2, bar);
             let numbers = [length(bars[0]), length(bars[1]), length(w_bar), drag, lift];
             assert!(numbers.iter().all(|n| n.is_finite()), "{w:?}: {numbers:?}");
+            // As the macro's.
+            let derived = wing::derived_pullback(edges, w, 0.3, 0.2, bar);
+            let off =
+                length(bars[0] - derived.0[0]) + length(bars[1] - derived.0[1]) + length(w_bar - derived.1);
+            assert!(off + (drag - derived.2).abs() + (lift - derived.3).abs() < 1e-13, "{w:?}: {off}");
         }
         assert_eq!(length(wing::pullback(flat(), zero, 0.3, 0.2, bar).1), 0.0);
     }

@@ -175,9 +175,9 @@ impl Material for NeoHookean {
             let minus_stress = p.map::<minus_neo_hookean_stress>(&format!("{name} stress"), ports);
             return t.forces(p, name, f, minus_stress);
         }
-        // The shape at rest stays: one sweep for all.
+        // The shape at rest stays: one sweep for all, which holds no registers for cotangents that nobody asks for.
         let viscosity = t.viscosity_or_zeros(p, name).own();
-        let (rest, volume) = (t.rest.own_without_bar(), t.volume.own_without_bar());
+        let (rest, volume) = (t.rest.fixed().own(), t.volume.fixed().own());
         let ports = (t.vertices.edges(t.corners), rest, volume, mu, lambda, actuation, viscosity);
         p.balanced::<forces, Vec3, 4, 3>(name, t.corners, ports)
     }
@@ -208,5 +208,10 @@ mod tests {
         let vertex = |x: Vec3, v: Vec3| Vertex { x, v };
         let at = [vertex(f.x, f.y), vertex(f.y, f.z), vertex(f.x + f.z, f.z * 0.3)];
         gradcheck::kernel::<forces>(&(at, f, 0.3, 0.4, 0.6, 0.1, 0.7)).expect("the forces");
+        // Inside out, and flat.
+        let mirrored = [vertex(-f.x, f.y), vertex(f.y, f.z), vertex(f.x + f.z, f.z * 0.3)];
+        gradcheck::kernel::<forces>(&(mirrored, f, 0.3, 0.4, 0.6, 0.1, 0.7)).expect("inside out");
+        let flat = [vertex(f.x, f.y), vertex(f.y, f.z), vertex(f.x + f.y, f.z * 0.3)];
+        gradcheck::kernel::<forces>(&(flat, f, 0.3, 0.4, 0.6, 0.1, 0.7)).expect("flat");
     }
 }

@@ -465,6 +465,10 @@ pub(crate) struct OneResidual<'a> {
 }
 
 impl Loss for OneResidual<'_> {
+    fn looks(&self, step: usize, _: bool) -> bool {
+        step == self.step
+    }
+
     fn value(&self, moment: &Moment<'_>) -> f64 {
         let (mut k, mut found) = (0, 0.0);
         if moment.step == self.step {
@@ -499,6 +503,7 @@ pub(crate) struct LastMeasured<'a> {
     pub(crate) norms: RefCell<Vec<f64>>,
 }
 
+// It looks at all moments: it notes the norm of each.
 impl Loss for LastMeasured<'_> {
     fn value(&self, _: &Moment<'_>) -> f64 {
         0.0

@@ -32,8 +32,9 @@ pub struct Bars<'a> {
 
 /// A scalar of a rollout: the sum of its values at all moments.
 pub trait Loss {
-    /// Does it look at the moment before step number `step`, or, if `last`, after all steps? Where it says no, it is not asked for its
-    /// value, which is zero: then states of large worlds need not be brought to it.
+    /// Does it depend on anything of the moment before step number `step`, or, if `last`, after all steps: state, control or params? Where it
+    /// says no, neither `value` nor `pullback` is called, the value is zero and so are all its derivatives, and states of large worlds need
+    /// not be brought to it.
     fn looks(&self, _step: usize, _last: bool) -> bool {
         true
     }

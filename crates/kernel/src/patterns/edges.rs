@@ -35,7 +35,7 @@ impl<T: Value> Buffer<T> {
 
 impl<T: Value, const N: usize, const EDGES: usize> Edges<T, N, EDGES> {
     pub(crate) fn new(buffer: Buffer<T>, corners: Corners<N>) -> Self {
-        const { assert!(EDGES + 1 == N, "an element has one edge less than corners") };
+        const { assert!(EDGES + 1 == N, "an element has one edge less than corners: EDGES is N - 1") };
         Edges { buffer: buffer.id, table: corners.table, ty: PhantomData }
     }
 }

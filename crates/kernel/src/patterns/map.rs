@@ -26,12 +26,6 @@ impl<T: Value> Buffer<T> {
     pub fn own(self) -> Own<T, true> {
         Own { buffer: self.id, ty: PhantomData }
     }
-
-    /// The same where nobody asks for its cotangent ([`Builder::varies`](crate::program::Builder::varies)): nothing is computed, and no
-    /// register held, for it.
-    pub fn own_without_bar(self) -> Own<T, false> {
-        Own { buffer: self.id, ty: PhantomData }
-    }
 }
 
 impl<T: Value> Constant<T> {

@@ -156,4 +156,32 @@ mod tests {
         let wanted = [of("a", &[false]), of("b", &[true]), of("f", &[true]), of("c", &[false])];
         assert_eq!(back, wanted);
     }
+
+    #[kernel]
+    fn scaled<R: Real>(a: R, s: R) -> R {
+        a * s
+    }
+
+    /// Sums are parts in one scratch memory, and what all share is one thread's.
+    #[test]
+    fn sums_need_barriers() {
+        let mut p = Program::builder();
+        let (x, y) = (p.input::<f64>("x", 100), p.input::<f64>("y", 100));
+        let a = p.reduce::<sum>("a", (x.own(), y.own()));
+        let b = p.reduce::<sum>("b", (x.own(), y.own()));
+        let c = p.map::<scaled>("c", (x.own(), a.shared()));
+        let d = p.map::<scaled>("d", (c.own(), b.shared()));
+        p.output(d);
+        let program = p.finish().expect("a program");
+        let [forward, back] = waits(&program);
+        let phases = |waits: &[(String, Vec<bool>)], name: &str| {
+            waits.iter().find(|(it, _)| it == name).map(|(_, phases)| phases.clone()).expect("an operation")
+        };
+        assert_eq!(phases(&forward, "a"), [false, true]);
+        assert_eq!(phases(&forward, "b"), [true, true], "the scratch memory is still read");
+        assert_eq!(phases(&forward, "c"), [false], "b's sum is being made, not a's");
+        assert_eq!(phases(&forward, "d"), [true]);
+        assert_eq!(phases(&back, "d"), [false, true], "the cotangent of what is shared is a sum");
+        assert!(phases(&back, "b")[0] && phases(&back, "a")[0]);
+    }
 }

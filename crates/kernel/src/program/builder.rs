@@ -547,7 +547,6 @@ impl Builder {
         checks::check_fragments(&self.buffers, &self.outputs, &self.stages, &self.roles)?;
         let infos: Vec<StageInfo> = self.stages.iter().map(|stage| stage.info()).collect();
         let varies = flow::varying(&self.buffers, &infos, &self.roles);
-        checks::check_bars(&self.buffers, &infos, &varies)?;
         let live = flow::live(&varies, &self.outputs, &infos, &self.roles);
         Ok(Program {
             inner: Arc::new(Inner {

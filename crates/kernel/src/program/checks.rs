@@ -61,18 +61,6 @@ pub fn check(
     Ok(())
 }
 
-/// No argument that depends on inputs or parameters is bound without a cotangent.
-pub fn check_bars(buffers: &[BufferInfo], infos: &[StageInfo], varies: &[bool]) -> Result<(), BuildError> {
-    for info in infos {
-        let dropped = |p: &&PortInfo| p.reach == Reach::Own && !p.active && varies[p.buffer];
-        if let Some(port) = info.inputs.iter().find(dropped) {
-            let (operation, buffer) = (info.name.clone(), buffers[port.buffer].name.clone());
-            return Err(BuildError::BarDropped { operation, buffer });
-        }
-    }
-    Ok(())
-}
-
 /// The stages in the order in which they were added: those of fragments' own pullbacks are kept in reverse.
 fn in_order(roles: &[StageRole]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..roles.len()).collect();

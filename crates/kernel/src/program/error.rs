@@ -60,17 +60,6 @@ pub enum BuildError {
         /// What the operation runs over.
         over: String,
     },
-    /// An argument is bound without a cotangent, and its buffer has one.
-    #[error(
-        "`{operation}`: buffer `{buffer}` is bound with `own_without_bar`, and depends on inputs or parameters, whose derivatives would be \
-         wrong: bind it with `own`"
-    )]
-    BarDropped {
-        /// The operation.
-        operation: String,
-        /// The buffer.
-        buffer: String,
-    },
     /// An operation has nothing that says how many elements it has.
     #[error("`{operation}`: no argument says how many elements there are; bind one of them with `.own()`")]
     NoCount {

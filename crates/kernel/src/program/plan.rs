@@ -212,8 +212,8 @@ pub struct Machine {
 
 /// A running program, as an operation sees it: raw memory that the plan divides among operations and threads.
 ///
-/// Every buffer has one writer, threads write disjoint elements of it, and a barrier lies between a writer and its
-/// readers; that is what makes the raw pointers sound.
+/// Every buffer has one writer, threads write disjoint elements of it, and between a writer and its readers lies a barrier, or they are one
+/// thread in its own share (`barriers.rs`); that is what makes the raw pointers sound.
 #[derive(Clone, Copy)]
 pub struct Context<'a, S> {
     pub values: *mut S,

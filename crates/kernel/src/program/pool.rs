@@ -1,6 +1,6 @@
 //! Threads that walk a program together.
 //!
-//! A program is a list of phases with a barrier between them. Starting threads in each phase would take longer than
+//! A program is a list of phases with barriers between them, where one needs what another has made. Starting threads in each phase would take longer than
 //! the phase, so that the threads live on, wait at the barriers by spinning, and sleep between programs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

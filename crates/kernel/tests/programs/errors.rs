@@ -51,24 +51,6 @@ fn one_name_one_buffer() {
     assert_eq!(message, "two buffers are named `x`: give each its own name");
 }
 
-/// A derivative that would be wrong is none.
-#[test]
-fn no_cotangent_is_dropped() {
-    let bound = |k: fn(&mut Builder, &str, usize) -> Buffer<f64>| {
-        mistake(|p| {
-            let (x, k) = (p.input::<Vec3>("x", 2), k(p, "k", 1));
-            let ends = p.corners("ends", &[[0, 1]], 2);
-            p.reduce::<stretch>("energy", (x.at(ends), k.own_without_bar()));
-        })
-    };
-    assert_eq!(bound(Builder::given), "no mistake");
-    assert_eq!(
-        bound(Builder::parameter),
-        "`energy`: buffer `k` is bound with `own_without_bar`, and depends on inputs or parameters, whose derivatives would be wrong: \
-         bind it with `own`"
-    );
-}
-
 #[test]
 fn one_writer() {
     let message = mistake(|p| {

@@ -109,7 +109,7 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
         fill(&w, &mut workspace, -0.9);
         workspace.forward();
         assert_ne!(pulled(&w, &mut workspace), wanted);
-        // Parameters are not among what is kept; inputs, and all that was computed, are.
+        // Parameters are not among what is kept; inputs, and what pullbacks read of what was computed, are.
         fill(&w, &mut workspace, 0.2);
         workspace.write(w.x, &[Vec3::default(); N]).expect("x");
         assert_ne!(pulled(&w, &mut workspace), wanted);

@@ -73,6 +73,14 @@ impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> KernelLoss<K> {
 }
 
 impl<K: Kernel<Arguments = (Vec3, Vec3), Output = f64>> Loss for KernelLoss<K> {
+    fn looks(&self, step: usize, last: bool) -> bool {
+        match &self.at {
+            When::End => last,
+            When::Always => step > 0,
+            When::Steps(steps) => steps.contains(&step),
+        }
+    }
+
     fn value(&self, moment: &Moment<'_>) -> f64 {
         match self.factor(moment) {
             0.0 => 0.0,

@@ -69,7 +69,8 @@ unsafe fn rows_from_vectors<S: Scalar>(vectors: &[S], rows: *mut S) {
             let [x, y, z, _] = vectors.add(3 * e).cast::<[S; 4]>().read();
             rows.add(4 * e).cast::<[S; 4]>().write([x, y, z, S::default()]);
         }
-        rows.add(4 * last).cast::<[S; 3]>().write(vectors.add(3 * last).cast::<[S; 3]>().read());
+        let [x, y, z] = vectors.add(3 * last).cast::<[S; 3]>().read();
+        rows.add(4 * last).cast::<[S; 4]>().write([x, y, z, S::default()]);
     }
 }
 

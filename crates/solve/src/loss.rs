@@ -147,6 +147,12 @@ impl Losses {
         self.terms.iter().map(part).collect()
     }
 
+    /// Those that are no sums of squares and look at a moment: others are not asked.
+    fn others_at(&self, moment: &Moment<'_>) -> impl Iterator<Item = &(dyn Loss + Send)> {
+        let (step, last) = (moment.step, moment.last);
+        self.others.iter().map(|loss| &**loss).filter(move |loss| loss.looks(step, last))
+    }
+
     /// The numbers of a moment. Bodies and contacts are looked at only if a term measures one then.
     fn values<'a>(&'a self, moment: &'a Moment<'_>) -> impl Fn(Number) -> f64 + 'a {
         let measured = |of: fn(&Entries) -> bool| {
@@ -448,12 +454,12 @@ impl Loss for Losses {
     fn value(&self, moment: &Moment<'_>) -> f64 {
         let mut sum = 0.0;
         self.residuals(moment, &mut |r| sum += r * r);
-        sum + self.others.iter().map(|loss| loss.value(moment)).sum::<f64>()
+        sum + self.others_at(moment).map(|loss| loss.value(moment)).sum::<f64>()
     }
 
     fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
         self.pull(moment, bars, |_, factor, _, apart| 2.0 * factor * factor * apart);
-        self.others.iter().for_each(|loss| loss.pullback(moment, bars));
+        self.others_at(moment).for_each(|loss| loss.pullback(moment, bars));
     }
 }
 
@@ -515,7 +521,7 @@ impl Loss for LastMeasured<'_> {
                 let of_state = |_, factor, number: Number, _| if number.is_of_state() { factor } else { 0.0 };
                 self.losses.pull(moment, bars, of_state);
             }
-            None if moment.last => self.losses.others.iter().for_each(|loss| loss.pullback(moment, bars)),
+            None if moment.last => self.losses.others_at(moment).for_each(|loss| loss.pullback(moment, bars)),
             Some(_) | None => {}
         }
         let moving = bars.state.iter().zip(self.moves).filter(|(_, moves)| **moves);

@@ -1,5 +1,7 @@
 //! Losses: values by hand, gradients by differences, and terms that do not depend on the time step.
 
+use pullback_engine::Loss;
+use pullback_engine::rollout::{Bars, Moment};
 use pullback_kernel::prelude::*;
 use pullback_scene::{self as scene, LossKind, LossTerm, Table, Track, Tracked, Variable, When};
 use pullback_solve::Problem;
@@ -158,6 +160,33 @@ fn kernels_are_losses() {
     let mut run = problem.begin_with(Method::levenberg_marquardt()).expect("it can be begun");
     let error = run.iterate(&mut problem).expect_err("it cannot go on");
     assert!(error.is_input(), "{error}");
+}
+
+/// The height of the ball at the end, of a loss that is asked nowhere else.
+struct LastHeight;
+
+impl Loss for LastHeight {
+    fn looks(&self, _: usize, last: bool) -> bool {
+        last
+    }
+    fn value(&self, moment: &Moment<'_>) -> f64 {
+        assert!(moment.last, "asked where it does not look");
+        moment.state[2]
+    }
+    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
+        assert!(moment.last, "asked where it does not look");
+        bars.state[2] += 1.0;
+    }
+}
+
+#[test]
+fn losses_are_asked_where_they_look() {
+    let always = LossTerm { at: When::Always, weight: 0.5, ..LossTerm::velocity(0, [0.0; 3]) };
+    let mut problem = falling(0.1, vec![always]);
+    let alone = value(&mut problem);
+    problem.add_loss(LastHeight);
+    close(value(&mut problem), alone + position(1.0)[2]);
+    audited(&mut problem);
 }
 
 /// All derivatives agree with differences, and are there.

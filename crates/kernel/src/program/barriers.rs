@@ -182,6 +182,8 @@ mod tests {
         assert_eq!(phases(&forward, "c"), [false], "b's sum is being made, not a's");
         assert_eq!(phases(&forward, "d"), [true]);
         assert_eq!(phases(&back, "d"), [false, true], "the cotangent of what is shared is a sum");
-        assert!(phases(&back, "b")[0] && phases(&back, "a")[0]);
+        assert_eq!(phases(&back, "c"), [true, true], "the scratch memory is still read");
+        assert_eq!(phases(&back, "b"), [false], "the cotangent of b's sum was made before c's sweep");
+        assert_eq!(phases(&back, "a"), [true], "the cotangent of a's sum is being made");
     }
 }

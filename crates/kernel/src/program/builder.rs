@@ -250,8 +250,8 @@ impl Builder {
         buffer
     }
 
-    /// The kernel's results, one for each corner of the element but the first, whose is minus their sum, summed per vertex. What acts on
-    /// edges, and on nothing else, holds against itself.
+    /// The kernel's results, one for each corner of the element but the first, whose is minus their sum, summed per vertex: inner forces.
+    /// `EDGES` is `N - 1`: `p.balanced::<forces, Vec3, 4, 3>(...)` for tetrahedra.
     pub fn balanced<K, T, const N: usize, const EDGES: usize>(
         &mut self,
         name: &str,

@@ -47,7 +47,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::{ContactModel, Scene, Toucher};
 
-use against::Against;
+use against::{Against, Face};
 pub(crate) use contacts::GAPS;
 pub(crate) use dynamics::{NO_ROOM, Part};
 pub(crate) use joints::{Held, Range};
@@ -154,6 +154,12 @@ impl Contacts {
         self.against.is_some()
     }
 
+    /// Do they touch bodies that move? Then what happens to one depends on all others there.
+    pub fn touch_particles_of_bodies(&self) -> bool {
+        let moves = |face: &Face| self.shapes[face.shape].side.is_some();
+        self.against.as_ref().is_some_and(|against| against.faces.iter().any(moves))
+    }
+
     /// Adds the accelerations of robots over a step of length `h` to a program, and the forces on particles.
     pub fn add(
         &self,
@@ -190,7 +196,7 @@ impl Contacts {
         let (force, pushes) = ParticleContact::add(p, name, model, particles, before);
         parts.iter_mut().zip(pushes).for_each(|(part, pushes)| part.pushes = pushes);
         if let Some(holding) = holding {
-            holding.pass_on(p, name, (force, false), particles.x, parts);
+            holding.pass_on(p, name, (force, "contact"), particles.x, parts);
         }
         Some(force)
     }

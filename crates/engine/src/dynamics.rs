@@ -18,16 +18,25 @@ pub(crate) fn plus<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
     a + b
 }
 
-/// Acceleration [m/s²]:  a = f / m
+/// Acceleration [m/s²]:  a = f / m + g
 #[kernel]
-fn accelerate<R: Real>(f: Vec3<R>, m: R) -> Vec3<R> {
-    f / m
+fn accelerate<R: Real>(f: Vec3<R>, m: R, g: Vec3<R>) -> Vec3<R> {
+    f / m + g
 }
 
-/// The same where points that are held may be without mass: a kilogram is added to these, whose accelerations are taken away again.
+/// The same where some axes are fixed:  a = free ∘ (f / m + g),  with 1 for an axis that is free and 0 for one that is not. What is held
+/// along all axes may be without mass: a kilogram is added to it.
 #[kernel]
-fn accelerate_or_hold<R: Real>(f: Vec3<R>, m: R, held: R) -> Vec3<R> {
-    f / (m + held)
+fn accelerate_pinned<R: Real>(f: Vec3<R>, m: R, g: Vec3<R>, free: Vec3<R>) -> Vec3<R> {
+    let held = (1.0 - free.x) * (1.0 - free.y) * (1.0 - free.z);
+    let a = f / (m + held) + g;
+    vec3(a.x * free.x, a.y * free.y, a.z * free.z)
+}
+
+/// The same without forces:  a = free ∘ g
+#[kernel]
+fn fall<R: Real>(g: Vec3<R>, free: Vec3<R>) -> Vec3<R> {
+    vec3(g.x * free.x, g.y * free.y, g.z * free.z)
 }
 
 /// The right-hand side of the equation of motion, to be evaluated where an integrator wants it.
@@ -59,7 +68,7 @@ pub(crate) struct Acting {
     pub parts: Vec<Part>,
     /// Of springs that attach particles [N].
     pulls: Option<Buffer<Vec3>>,
-    /// Of everything, these among them [N]; only where bodies feel it.
+    /// Of everything but gravity, these among them [N]; only where bodies feel it.
     forces: Option<Buffer<Vec3>>,
 }
 
@@ -135,9 +144,10 @@ impl<'a> Dynamics<'a> {
         if let (Some(holding), Some(x), Some(v)) = (&at.holding, at.x.particles, at.v.particles) {
             pulls = holding.pull(self.program, &name, [x, v], &mut parts);
             if holding.is_felt() {
-                let all = self.forces(&at, delay, pulls)?;
-                holding.pass_on(self.program, &name, (all, true), x, &mut parts);
-                forces = Some(all);
+                forces = self.forces(&at, delay, pulls)?;
+                if let Some(all) = forces {
+                    holding.pass_on(self.program, &name, (all, "forces"), x, &mut parts);
+                }
             }
         }
         Ok(Acting { at, parts, pulls, forces })
@@ -165,7 +175,7 @@ impl<'a> Dynamics<'a> {
         };
         let particles = match (at.x.particles, forces) {
             (None, _) => None,
-            (Some(_), Some(forces)) => Some(self.of_particles(&at, delay, forces, contact)?),
+            (Some(_), Some(forces)) => Some(self.of_particles(&at, delay, Some(forces), contact)?),
             (Some(_), None) => {
                 let forces = self.forces(&at, delay, pulls)?;
                 Some(self.of_particles(&at, delay, forces, contact)?)
@@ -191,44 +201,49 @@ impl<'a> Dynamics<'a> {
         Ok(parts)
     }
 
-    /// All forces on particles but those of contact with shapes [N].
-    fn forces(&mut self, at: &Led, delay: f64, pulls: Option<Buffer<Vec3>>) -> Result<Buffer<Vec3>, Error> {
+    /// All forces on particles but weights and those of contact with shapes [N], if there are some.
+    fn forces(
+        &mut self,
+        at: &Led,
+        delay: f64,
+        pulls: Option<Buffer<Vec3>>,
+    ) -> Result<Option<Buffer<Vec3>>, Error> {
         let model = self.model;
         let mut site = self.site(&at.x, &at.v, delay);
-        let mut total = model.forces()[0].force(&mut site)?;
-        for (i, force) in model.forces().iter().enumerate().skip(1) {
+        let mut total = None;
+        for (i, force) in model.forces().iter().enumerate() {
             let force = force.force(&mut site)?;
-            let name = site.name(&format!("sum of {} forces", i + 1));
-            total = site.program.map::<plus>(&name, (total.own(), force.own()));
+            total = site.sum(&format!("sum of {} forces", i + 1), total, Some(force));
         }
-        if let Some(pulls) = pulls {
-            let name = site.name("sum of forces and attachments");
-            total = site.program.map::<plus>(&name, (total.own(), pulls.own()));
-        }
+        total = site.sum("sum of forces and attachments", total, pulls);
         self.vertices = site.vertices.map(|vertices| (self.evaluations, vertices));
         Ok(total)
     }
 
-    /// These forces on particles, and those of contact, divided by the masses, within the constraints.
+    /// Gravity, and these forces on particles and those of contact divided by the masses, within the constraints.
     fn of_particles(
         &mut self,
         at: &Led,
         delay: f64,
-        mut total: Buffer<Vec3>,
+        total: Option<Buffer<Vec3>>,
         contact: Option<Buffer<Vec3>>,
     ) -> Result<Buffer<Vec3>, Error> {
-        let (mass, model) = (self.inputs.mass()?, self.model);
+        let (mass, gravity) = (self.inputs.mass()?, self.inputs.param::<Vec3>("gravity")?);
+        let (mass, gravity, model) = (mass.own(), gravity.shared(), self.model);
         let mut site = self.site(&at.x, &at.v, delay);
-        if let Some(contact) = contact {
-            let name = site.name("sum of forces and contact");
-            total = site.program.map::<plus>(&name, (total.own(), contact.own()));
-        }
-        let name = site.name("acceleration");
-        let mut acceleration = match model.held() {
-            [] => site.program.map::<accelerate>(&name, (total.own(), mass.own())),
-            held => {
-                let held = site.program.constant::<f64>(&site.name("held"), held);
-                site.program.map::<accelerate_or_hold>(&name, (total.own(), mass.own(), held.own()))
+        let total = site.sum("sum of forces and contact", total, contact);
+        let (name, free) = (site.name("acceleration"), site.name("free"));
+        let p = &mut *site.program;
+        let mut acceleration = match (total, model.free()) {
+            (Some(total), []) => p.map::<accelerate>(&name, (total.own(), mass, gravity)),
+            (Some(total), axes) => {
+                let free = p.constant::<Vec3>(&free, axes).own();
+                p.map::<accelerate_pinned>(&name, (total.own(), mass, gravity, free))
+            }
+            (None, axes) => {
+                let all = vec![Vec3 { x: 1.0, y: 1.0, z: 1.0 }; model.particles()];
+                let free = p.constant::<Vec3>(&free, if axes.is_empty() { &all } else { axes }).own();
+                p.map::<fall>(&name, (gravity, free))
             }
         };
         for constraint in model.constraints() {

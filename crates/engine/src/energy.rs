@@ -13,6 +13,7 @@ use crate::dynamics::Dynamics;
 use crate::error::Error;
 use crate::model::Model;
 use crate::names::Layout;
+use crate::particles::Gravity;
 use crate::step::{Declared, ranges};
 
 /// Kinetic energy [J]:  E = ½ m v²
@@ -42,6 +43,7 @@ impl Energy {
         if let Some(v) = inputs.v.particles {
             let mut dynamics = Dynamics::new(&mut p, model, &inputs, 1.0)?;
             let mut site = dynamics.site(&inputs.x, &inputs.v, 0.0);
+            potentials.push(Gravity::energy(&mut site)?);
             for force in model.forces() {
                 potentials.extend(force.energy(&mut site)?);
             }
@@ -76,6 +78,7 @@ impl Energy {
             && model.moved().is_none()
             && model.attached().is_none_or(|attached| attached.is_conservative(&layout, given.values()))
             && (n == 0 || model.forces().iter().all(|force| force.conservative()))
+            && model.pins_rest(&of_particles[n..])
             && model.constraints().iter().all(|constraint| constraint.conservative(&of_particles))
             && robots.iter().all(|robot| robot.is_conserved(&layout, given.values()));
         Ok(Energy { workspace, layout, state, params, kinetic, potentials, robots, conserved })

@@ -12,6 +12,7 @@ use pullback_soft::vertex::{self, Vertex};
 
 use crate::articulated::Prepared;
 use crate::contact::Particles;
+use crate::dynamics::plus;
 use crate::error::Error;
 use crate::names::Block;
 use crate::step::Bundle;
@@ -334,6 +335,18 @@ impl Site<'_> {
         let vertices = vertex::vertices(self.program, &name, self.x, self.v);
         self.vertices = Some(vertices);
         vertices
+    }
+
+    /// The sum of two forces on each particle [N], where there are two.
+    pub(crate) fn sum(
+        &mut self,
+        name: &str,
+        a: Option<Buffer<Vec3>>,
+        b: Option<Buffer<Vec3>>,
+    ) -> Option<Buffer<Vec3>> {
+        let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
+        let name = self.name(name);
+        Some(self.program.map::<plus>(&name, (a.own(), b.own())))
     }
 
     /// The time [s], one number.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use pullback_kernel::prelude::Vec3;
 use pullback_scene::words::nearest_few;
 use pullback_scene::{Actuator, Invalid, Scene, Velocity};
 
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::force::{Constraint, Force};
 use crate::moved::Moved;
 use crate::names::{Block, Control, Group, Layout, Params, Quantity, State};
-use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Pins, Push, Springs};
+use crate::particles::{Actuators, Drag, Gravity, Oscillating, OwnGround, Push, Springs, vec3};
 use crate::soft::{Bending, Material, Sail, Sheet, Solid, Touching};
 
 /// What the world is. Cheap to clone: copies share it.
@@ -44,8 +45,8 @@ struct Inner {
     controllers: Vec<Arc<Controller>>,
     attached: Option<Arc<Attached>>,
     moved: Option<Arc<Moved>>,
-    /// 1 for points of soft things that are held along all axes, and may be without mass; empty where nothing is soft.
-    held: Vec<f64>,
+    /// x, y, z of each particle: 1 where it is free, 0 where it is fixed; empty where all are free.
+    free: Vec<Vec3>,
     /// The controls that the scene gives: one row for all steps, or one for each.
     controls: Vec<Vec<f64>>,
 }
@@ -109,16 +110,12 @@ impl Model {
             },
         );
         let (radius, round) = radii(scene);
-        let mut params = vec![mass, radius];
+        let mut params = vec![mass, radius, Gravity::param(scene.world.gravity)];
         params.retain(|block| !block.is_empty());
         let fixed: Vec<[bool; 3]> = scene.particles.iter().flat_map(|g| g.fixed.clone()).collect();
-        let soft = !(scene.solids.is_empty() && scene.sheets.is_empty());
-        let hold = |fixed: &[bool; 3]| if *fixed == [true; 3] { 1.0 } else { 0.0 };
-        let held = if soft { fixed.iter().map(hold).collect() } else { Vec::new() };
-        let mut constraints: Vec<Arc<dyn Constraint>> = Vec::new();
-        if fixed.iter().flatten().any(|fixed| *fixed) {
-            constraints.push(Arc::new(Pins { fixed }));
-        }
+        let free = |fixed: &[bool; 3]| vec3(fixed.map(|fixed| if fixed { 0.0 } else { 1.0 }));
+        let pinned = fixed.iter().flatten().any(|fixed| *fixed);
+        let free = if pinned { fixed.iter().map(free).collect() } else { Vec::new() };
         let mut inner = Inner {
             name: scene.name.clone(),
             particles: scene.particle_count(),
@@ -129,13 +126,13 @@ impl Model {
             control: Layout::new(Vec::new()),
             params: Layout::new(params),
             forces: Vec::new(),
-            constraints,
+            constraints: Vec::new(),
             contact: None,
             most_soft_contacts: 0,
             controllers: Vec::new(),
             attached: None,
             moved: Moved::new(scene).map(Arc::new),
-            held,
+            free,
             controls: vec![Vec::new(); scheduled(scene)],
         };
         for force in forces(scene, materials) {
@@ -307,9 +304,17 @@ impl Model {
         &self.inner.forces
     }
 
-    /// 1 for points that are held, where they may be without mass.
-    pub(crate) fn held(&self) -> &[f64] {
-        &self.inner.held
+    /// x, y, z of each particle: 1 where it is free, 0 where it is fixed; empty where all are free.
+    pub(crate) fn free(&self) -> &[Vec3] {
+        &self.inner.free
+    }
+
+    /// Does nothing move along an axis that it is fixed along? Then pins do no work.
+    pub(crate) fn pins_rest(&self, velocities: &[f64]) -> bool {
+        let rests = |(free, v): (&Vec3, &[f64])| {
+            [free.x, free.y, free.z].iter().zip(v).all(|(free, v)| *free == 1.0 || *v == 0.0)
+        };
+        self.free().iter().zip(velocities.chunks(3)).all(rests)
     }
 
     /// Networks that add to controls.
@@ -421,9 +426,9 @@ fn motor_controls(robot: &pullback_scene::Robot, t: usize) -> Vec<f64> {
     robot.motors.iter().enumerate().map(of).collect()
 }
 
-/// The forces that the scene describes.
+/// The forces that the scene describes, besides gravity.
 fn forces(scene: &Scene, materials: &[(&str, Arc<dyn Material>)]) -> Vec<Arc<dyn Force>> {
-    let mut forces: Vec<Arc<dyn Force>> = vec![Arc::new(Gravity { acceleration: scene.world.gravity })];
+    let mut forces: Vec<Arc<dyn Force>> = Vec::new();
     for damped in [false, true] {
         forces.extend(springs(scene, damped).map(|springs| Arc::new(springs) as Arc<dyn Force>));
     }

@@ -4,16 +4,14 @@ mod actuator;
 mod drag;
 mod gravity;
 mod ground;
-mod pins;
 mod push;
 mod spring;
 
 pub use actuator::Actuators;
 pub use drag::Drag;
 pub(crate) use drag::wind;
-pub use gravity::Gravity;
+pub(crate) use gravity::Gravity;
 pub(crate) use ground::OwnGround;
-pub use pins::Pins;
 pub use push::{Oscillating, Push};
 pub use spring::Springs;
 

@@ -22,7 +22,7 @@ use crate::integrate::LATTICE_LIMIT;
 use crate::model::Model;
 use crate::names::{NO_ROTATION, NameError};
 use crate::step::Step;
-use crate::stepper::{Parts, Stepper};
+use crate::stepper::{Ends, Parts, Stepper};
 use keep::Keep;
 pub(crate) use store::room;
 
@@ -41,6 +41,8 @@ pub struct Rollout<S: Parts = f64> {
     /// Cotangents of all worlds.
     state_bar: Vec<f64>,
     bars: Vec<S>,
+    /// Are they those that come next? Otherwise the stepper has them.
+    bars_are_here: bool,
     control_bars: Vec<S>,
     controls: Vec<S>,
     /// How many bytes are kept for the way back, and how many everything else takes.
@@ -55,7 +57,7 @@ impl<S: Parts> Rollout<S> {
     pub fn new(step: &Step, options: Options) -> Result<Self, Error> {
         check(step, &options)?;
         step.settle::<S>(0, &mut [])?;
-        let mut stepper = Stepper::new(step, options.worlds, options.run);
+        let stepper = Stepper::new(step, options.worlds, options.run);
         let (worlds, model) = (options.worlds, step.model());
         let states = worlds * model.state_layout().len();
         let controls = worlds * model.control_layout().len();
@@ -67,7 +69,7 @@ impl<S: Parts> Rollout<S> {
             + 8 * (3 * states + worlds * (options.steps + 2) + controls * options.steps)
             + 8 * (states + worlds * model.params_layout().len());
         room(fixed - stepper.bytes())?;
-        let keep = Keep::new(step, &options, &mut stepper, fixed)?;
+        let keep = Keep::new(step, &options, &stepper, fixed)?;
         let zeros = |len: usize| vec![S::default(); len];
         Ok(Rollout {
             gradient: Gradient::new(model, &options),
@@ -79,6 +81,7 @@ impl<S: Parts> Rollout<S> {
             numbers: zeros(numbers[0]),
             next: zeros(numbers[1]),
             bars: zeros(numbers[2]),
+            bars_are_here: true,
             control_bars: zeros(numbers[3]),
             controls: zeros(numbers[4]),
             steps_made: 0,
@@ -139,7 +142,8 @@ impl<S: Parts> Rollout<S> {
         self.stepper.clear_params();
         self.forward_keeping(start, loss)?;
         self.bars.fill(S::default());
-        self.add_bars(start, loss, self.options.steps);
+        self.bars_are_here = true;
+        self.add_bars(start, loss, self.options.steps)?;
         self.way_back(start, loss)?;
         self.finish()?;
         Ok(&self.gradient)
@@ -275,7 +279,7 @@ impl<S: Parts> Rollout<S> {
             if self.options.drops_before(step) {
                 self.bars.fill(S::default());
             }
-            self.add_bars(start, loss, step);
+            self.add_bars(start, loss, step)?;
         }
         Ok(())
     }
@@ -308,10 +312,15 @@ impl<S: Parts> Rollout<S> {
         let seen = self.is_seen(loss, step);
         if let Keep::Values { store, len } = &self.keep {
             let parts = self.stepper.parts();
-            let mut load = |part: usize, workspace: &mut Workspace<S>| {
-                workspace.bring_values(|at, values| store.get((step * parts + part) * len + at, values));
+            let mut load = |part: usize, workspace: &mut Workspace<S>, state: bool| {
+                let at = (step * parts + part) * len;
+                workspace.bring_values(state, |i, values| store.get(at + i, values));
             };
-            self.stepper.pull_kept(step, seen, &mut load, &mut self.bars, &mut self.control_bars)?;
+            // Nobody else looks at cotangents in between.
+            let wanted = seen || step == 0 || self.options.clip.is_some() || self.options.drops_before(step);
+            let given = std::mem::replace(&mut self.bars_are_here, wanted);
+            let ends = Ends { state_bar: &mut self.bars, given, wanted };
+            self.stepper.pull_kept(step, seen, &mut load, ends, &mut self.control_bars)?;
             if seen {
                 self.see_state();
             }
@@ -352,7 +361,7 @@ impl<S: Parts> Rollout<S> {
     }
 
     /// Adds the loss's cotangents at a moment to those of its state, which are recorded and clipped then.
-    fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
+    fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) -> Result<(), Error> {
         if self.is_seen(loss, step) {
             self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
             self.pull_loss(start, loss, step);
@@ -362,8 +371,12 @@ impl<S: Parts> Rollout<S> {
         let size = self.bars.len() / worlds;
         for world in 0..worlds {
             let bars = &mut self.bars[world * size..(world + 1) * size];
-            self.gradient.norms[world * (steps + 1) + step] = self.options.shorten(bars);
+            self.gradient.norms[world * (steps + 1) + step] = match self.bars_are_here {
+                true => self.options.shorten(bars),
+                false => self.stepper.bar_norm(step, world)?,
+            };
         }
+        Ok(())
     }
 
     /// Has the loss add its cotangents.

@@ -382,9 +382,9 @@ fn dense_jacobians(model: &Model, integrator: Integrator) -> Result<(), Error> {
              than 600 degrees of freedom",
         ),
         (
-            many && model.contact().is_some_and(Contacts::touch_particles),
-            "take an explicit one: Jacobians of implicit steps are dense for particles that can touch shapes, and there are more than \
-             200",
+            many && model.contact().is_some_and(Contacts::touch_particles_of_bodies),
+            "take an explicit one: Jacobians of implicit steps are dense for particles that can touch bodies that move, and there are \
+             more than 200",
         ),
         (
             many && model.most_soft_contacts() > 0,

@@ -69,8 +69,24 @@ impl Parts for Dual<f64> {
 
 /// Looks at the values of a part of a step.
 type See<'a, S> = dyn FnMut(usize, &Workspace<S>) + 'a;
-/// Brings back the values of a part of a step.
-type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>) + 'a;
+/// Brings back the values of a part of a step, the state among them if that is wanted.
+type Load<'a, S> = dyn FnMut(usize, &mut Workspace<S>, bool) + 'a;
+
+/// The cotangents of the states of all worlds, of which those after a step become those before it.
+pub(crate) struct Ends<'a, S> {
+    pub state_bar: &'a mut [S],
+    /// Are they here? Otherwise they are where the last pullback has left them.
+    pub given: bool,
+    /// Are they to be brought here? Otherwise they stay in the workspace.
+    pub wanted: bool,
+}
+
+impl<'a, S> Ends<'a, S> {
+    /// They are here, and will be.
+    fn here(state_bar: &'a mut [S]) -> Self {
+        Ends { state_bar, given: true, wanted: true }
+    }
+}
 
 /// The memory in which steps run. Flat vectors of all worlds lie one after the other.
 pub struct Stepper<S: Parts> {
@@ -96,12 +112,12 @@ pub struct Stepper<S: Parts> {
     starts: Vec<S>,
     /// The outputs are to become inputs before the next forward pass.
     to_carry: bool,
+    /// The cotangents of the inputs are to become those of outputs before the next pullback through values that were kept.
+    to_carry_back: bool,
     /// By how many steps each world is ahead, for forces that depend on time.
     ahead: Vec<usize>,
     /// The step whose values the workspace holds.
     holds: Option<usize>,
-    /// Outputs and inputs change places between steps; otherwise they are copied.
-    carries: bool,
     /// The cotangent of one world's control.
     control: Vec<S>,
     /// Of contacts that have a derivative.
@@ -156,9 +172,9 @@ impl<S: Parts> Stepper<S> {
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
             to_carry: false,
+            to_carry_back: false,
             ahead: vec![0; worlds],
             holds: None,
-            carries: true,
             control: vec![S::default(); control_len],
             largest_residual: step
                 .model()
@@ -281,12 +297,9 @@ impl<S: Parts> Stepper<S> {
     /// One part of a step, forwards; `known`: the state that it ends with.
     fn forward(&mut self, step: usize, part: usize, known: Option<&[S]>) -> Result<(), Error> {
         if std::mem::take(&mut self.to_carry) {
-            if self.carries {
-                self.workspace.carry();
-            } else {
-                self.write_state()?;
-            }
+            self.workspace.carry();
         }
+        self.to_carry_back = false;
         self.prepare()?;
         for world in 0..self.worlds {
             let parts = (step + self.ahead[world]) * self.parts + part;
@@ -297,13 +310,16 @@ impl<S: Parts> Stepper<S> {
             None => self.workspace.forward(),
             Some(unknown) => self.forward_implicit(&unknown, step, part, known)?,
         }
+        let mut finite = true;
         for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
             for (next, range) in ranges(&self.io.next) {
-                self.workspace.read_numbers_into(world, next, &mut state[range])?;
+                let numbers = &mut state[range];
+                self.workspace.read_numbers_into(world, next, numbers)?;
+                finite &= are_finite(numbers);
             }
         }
         self.to_carry = true;
-        if !are_finite(&self.state) {
+        if !finite {
             return Err(self.not_finite(step, false));
         }
         if const { has_tangent::<S>() } {
@@ -370,17 +386,20 @@ impl<S: Parts> Stepper<S> {
                 self.starts = starts;
                 result?;
             }
-            self.pull_part(step, state_bar, control_bar)?;
+            self.pull_part(step, Ends::here(state_bar), control_bar)?;
         }
         Ok(())
     }
 
     /// Pulls back through the part of a step whose values the workspace holds.
-    fn pull_part(&mut self, step: usize, state_bar: &mut [S], control_bar: &mut [S]) -> Result<(), Error> {
+    fn pull_part(&mut self, step: usize, ends: Ends<'_, S>, control_bar: &mut [S]) -> Result<(), Error> {
         self.check_residuals(step)?;
-        for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
-            for (next, range) in ranges(&self.io.next) {
-                self.workspace.seed_numbers(world, next, &bars[range])?;
+        let Ends { state_bar, given, wanted } = ends;
+        if given {
+            for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
+                for (next, range) in ranges(&self.io.next) {
+                    self.workspace.seed_numbers(world, next, &bars[range])?;
+                }
             }
         }
         if let Some(unknown) = self.io.implicit.clone() {
@@ -390,9 +409,6 @@ impl<S: Parts> Stepper<S> {
         self.pulled = false;
         // Of many contacts, the equations of the pullback are solved by iterations, too.
         self.check_residuals(step)?;
-        for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
-            read_bars(&self.workspace, world, &self.io.state, bars)?;
-        }
         if self.control_len > 0 {
             for (world, bars) in control_bar.chunks_exact_mut(self.control_len).enumerate() {
                 for (buffer, range) in ranges(&self.io.control) {
@@ -402,10 +418,28 @@ impl<S: Parts> Stepper<S> {
                 }
             }
         }
-        if !are_finite(state_bar) {
-            return Err(self.not_finite(step, true));
+        if wanted {
+            for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
+                read_bars(&self.workspace, world, &self.io.state, bars)?;
+            }
+            if !are_finite(state_bar) {
+                return Err(self.not_finite(step, true));
+            }
         }
         Ok(())
+    }
+
+    /// The norm of the cotangent of one world's state, which the last pullback, through step number `step`, has left in the workspace.
+    pub(crate) fn bar_norm(&self, step: usize, world: usize) -> Result<f64, Error> {
+        let mut sum = 0.0;
+        for (buffer, _) in &self.io.state {
+            sum += self.workspace.bar_squares(world, *buffer, S::value)?;
+        }
+        if !sum.is_finite() {
+            // Numbers of which the squares are too large are finite all the same.
+            self.workspace.check_bars().map_err(|_| self.not_finite(step, true))?;
+        }
+        Ok(sum.sqrt())
     }
 
     /// Contacts have a derivative where their law holds.
@@ -461,11 +495,6 @@ impl<S: Parts> Stepper<S> {
         preparing.add_bars(world, bars)
     }
 
-    /// From now on states are copied between steps, so that all values can be kept and brought back.
-    pub fn keep_values(&mut self) {
-        self.carries = false;
-    }
-
     /// How many numbers all values are.
     pub fn values_len(&self) -> usize {
         self.workspace.values_len()
@@ -476,21 +505,25 @@ impl<S: Parts> Stepper<S> {
         self.parts
     }
 
-    /// [`Stepper::pull`] from values that were kept: `load` brings back those of each part. The state becomes that from
-    /// which the step was made, if it is wanted.
+    /// [`Stepper::pull`] from values that were kept, of steps from the last on: `load` brings back those of each part. The state becomes
+    /// that from which the step was made, if it is wanted.
     pub(crate) fn pull_kept(
         &mut self,
         step: usize,
         wanted: bool,
         load: &mut Load<'_, S>,
-        state_bar: &mut [S],
+        ends: Ends<'_, S>,
         control_bar: &mut [S],
     ) -> Result<(), Error> {
         stop::go_on(step)?;
         (self.holds, self.to_carry) = (None, false);
+        let implicit = self.io.implicit.is_some();
         for part in (0..self.parts).rev() {
-            load(part, &mut self.workspace);
-            if wanted || self.io.implicit.is_some() {
+            if std::mem::replace(&mut self.to_carry_back, true) {
+                self.workspace.carry_back();
+            }
+            load(part, &mut self.workspace, wanted || implicit);
+            if wanted || implicit {
                 for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
                     for (buffer, range) in ranges(&self.io.state) {
                         self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
@@ -500,7 +533,12 @@ impl<S: Parts> Stepper<S> {
             if let Some(unknown) = self.io.implicit.clone() {
                 self.recall_unknowns(&unknown, step, part)?;
             }
-            self.pull_part(step, state_bar, control_bar)?;
+            let (first, last) = (part + 1 == self.parts, part == 0);
+            // Implicit steps solve with the cotangents.
+            let given = implicit || (first && ends.given);
+            let part_of =
+                Ends { state_bar: &mut *ends.state_bar, given, wanted: implicit || (last && ends.wanted) };
+            self.pull_part(step, part_of, control_bar)?;
         }
         Ok(())
     }

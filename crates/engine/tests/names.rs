@@ -235,3 +235,21 @@ fn cotangents_of_tangents_agree_with_differences() {
         assert!((difference - bars[i]).abs() < 1e-10, "{i}: {difference} {}", bars[i]);
     }
 }
+
+/// Scenes may give Young's modulus and Poisson's ratio; the params that one may ask for are Lamé's.
+#[test]
+fn what_young_and_poisson_become() {
+    let text = r#"
+        [[solids]]
+        name = "block"
+        mesh = { block = [1, 1, 1], cells = [1, 1, 1] }
+        young = 1e4
+        poisson = 0.3
+        density = 100
+    "#;
+    let model = Model::new(&Scene::parse(text, "block.toml").expect("a scene")).expect("a model");
+    for name in ["block.young", "block.poisson"] {
+        let error = model.params_layout().find(name).expect_err("no param").to_string();
+        assert!(error.ends_with("; the nearest names are `block.mu`, `block.lambda`"), "{error}");
+    }
+}

@@ -454,6 +454,70 @@ fn a_stiff_beam_in_long_steps() {
     );
 }
 
+/// Many points touch a shape that stands still: what each feels of it is its own, so that the Jacobian is as sparse as without. A stiff cloth
+/// falls on a ball in steps of 1/60 s and hangs over it; derivatives through that by params of the cloth and of the contact.
+#[test]
+fn a_stiff_cloth_on_a_ball_in_long_steps() {
+    let text = r#"
+        [contact]
+        model = "penalty"
+        mu = 0.5
+        ke = 300
+        kd = 0.3
+        kf = 1
+
+        [[shapes]]
+        name = "ball"
+        shape = { sphere = 0.25 }
+
+        [[sheets]]
+        name = "cloth"
+        mesh = { sheet = [0.8, 0.8], cells = [15, 15] }
+        position = [0.02, 0.01, 0.28]
+        thickness = 2e-3
+        young = 1e6
+        poisson = 0.3
+        density = 300
+        bending = 1e-3
+        radius = 0.01
+    "#;
+    let scene = Scene::parse(text, "cloth.toml").expect("a scene");
+    let model = Model::new(&scene).expect("a model");
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0)).expect("a step");
+    let (state, params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(20)).expect("a rollout");
+    let (mut least, mut ends) = (f64::INFINITY, [0.0f64, f64::INFINITY]);
+    let see = |m: &Moment<'_>| {
+        let heights = m.state[..m.state.len() / 2].chunks_exact(3);
+        let gaps = heights.clone().map(|x| (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]).sqrt() - 0.26);
+        least = gaps.fold(least, f64::min);
+        let heights = heights.map(|x| x[2]);
+        ends = [heights.clone().fold(f64::NEG_INFINITY, f64::max), heights.fold(f64::INFINITY, f64::min)];
+    };
+    rollout.watch(&Start::new(&state, &[], &params), see).expect("it falls");
+    println!("{least:.4} m from the ball, between {:.3} and {:.3} m", ends[1], ends[0]);
+    assert!(-0.01 < least && least < -1e-4, "it touches the ball: {least} m");
+    assert!(
+        ends[0] > 0.24 && ends[1] < 0.2,
+        "its middle lies on the ball, and its corners hang down: {ends:?}"
+    );
+
+    let loss = Weighed((0..256).map(|i| (3 * i + 2, ((0.7 * i as f64).sin() + 0.2) / 256.0)).collect());
+    let gradient = rollout.gradient(&Start::new(&state, &[], &params), &loss).expect("a gradient").clone();
+    for name in ["cloth.mu", "cloth.density", "contact.ke", "contact.mu"] {
+        let i = model.params_layout().find(name).expect("a param").start;
+        let mut value = |h: f64| {
+            let mut params = params.clone();
+            params.values_mut()[i] += h;
+            rollout.value(&Start::new(&state, &[], &params), &loss).expect("a value")[0]
+        };
+        let h = 1e-5 * params.values()[i];
+        let (found, wanted) = (gradient.params[i], (value(h) - value(-h)) / (2.0 * h));
+        println!("{name}: {found:.6e}, differences {wanted:.6e}");
+        assert!(found != 0.0 && (found / wanted - 1.0).abs() < 1e-4, "{name}: {found}, and not {wanted}");
+    }
+}
+
 /// At small steps implicit rules find the motion of explicit ones, to their orders: 1 of backward Euler, 2 of the midpoint; and so do the
 /// derivatives.
 #[test]

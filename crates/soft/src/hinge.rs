@@ -50,56 +50,6 @@ pub(crate) fn torque_over<R: Real>(
     [-(g1 + g2 + g3), g1, g2, g3]
 }
 
-/// The rate of θ [rad/s] where e, a and b change at these.
-#[kernel]
-pub(crate) fn angle_rate<R: Real>(
-    n: Vec3<R>,
-    per_nn: R,
-    e: Vec3<R>,
-    a: Vec3<R>,
-    b: Vec3<R>,
-    rates: [Vec3<R>; 3],
-) -> R {
-    let g = torque_over(n, per_nn, e, a, b, 1.0);
-    dot(g[1], rates[0]) + dot(g[2], rates[1]) + dot(g[3], rates[2])
-}
-
-/// The rate of [`torque_over`] where e, a, b and n change at these, 1/|n|² at a relative one (`growth`), and the torque too.
-#[kernel]
-pub(crate) fn torque_rate<R: Real>(
-    n: Vec3<R>,
-    per_nn: R,
-    e: Vec3<R>,
-    a: Vec3<R>,
-    b: Vec3<R>,
-    rates: [Vec3<R>; 3],
-    n_dot: Vec3<R>,
-    growth: R,
-    torque: R,
-    torque_dot: R,
-) -> [Vec3<R>; 4] {
-    let (e_dot, a_dot, b_dot) = (rates[0], rates[1], rates[2]);
-    let m = cross(b, e);
-    let m_dot = cross(b_dot, e) + cross(b, e_dot);
-    let ee = dot(e, e);
-    let per_ee = inverse(ee);
-    let per_mm = inverse(dot(m, m));
-    let length = sqrt(ee);
-    let pull = torque * length;
-    let stretch = dot(e, e_dot) * per_ee;
-    let pull_dot = torque_dot * length + pull * stretch;
-    let (on_n, on_m) = (pull * per_nn, pull * per_mm);
-    let g2 = n * on_n;
-    let g3 = m * on_m;
-    let g2_dot = n * (pull_dot * per_nn + on_n * growth) + n_dot * on_n;
-    let g3_dot = m * (pull_dot * per_mm - 2.0 * on_m * dot(m, m_dot) * per_mm) + m_dot * on_m;
-    let (s, t) = (-dot(a, e) * per_ee, -dot(b, e) * per_ee);
-    let s_dot = -(dot(a_dot, e) + dot(a, e_dot)) * per_ee - 2.0 * s * stretch;
-    let t_dot = -(dot(b_dot, e) + dot(b, e_dot)) * per_ee - 2.0 * t * stretch;
-    let g1_dot = g2 * s_dot + g2_dot * s + g3 * t_dot + g3_dot * t;
-    [-(g1_dot + g2_dot + g3_dot), g1_dot, g2_dot, g3_dot]
-}
-
 /// The angle θ of a hinge [rad], from -π to π.
 #[kernel(pullback = hinge_torque)]
 pub fn dihedral<R: Real>(x: [Vec3<R>; 4]) -> R {

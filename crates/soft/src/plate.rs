@@ -137,7 +137,7 @@ pub fn couplings(
     (weight, stiffness): (Buffer<f64>, Buffer<f64>),
 ) -> [Buffer<Vec3>; 2] {
     let free = p.constant::<Vec3>(&format!("{name} that are not there"), &neighbours.free());
-    let (own, mixed) = p.map::<Once<triangle_couplings>>(
+    let (own, mixed) = p.map::<triangle_couplings>(
         &format!("{name} by themselves, {name} that are coupled"),
         (points.at(corners), weight.at(edges), free.own(), stiffness.at(edges)),
     );

@@ -105,7 +105,7 @@ pub(crate) fn zeros(p: &mut Builder, name: &str, count: usize) -> Buffer<f64> {
 /// A number for all, to each of `count` elements.
 pub fn spread(p: &mut Builder, name: &str, number: Buffer<f64>, count: usize) -> Buffer<f64> {
     let each = p.constant::<f64>(&format!("each of {name}"), &vec![0.0; count]);
-    p.map::<Once<same>>(name, (number.shared(), each.own()))
+    p.map::<same>(name, (number.shared(), each.own()))
 }
 
 #[kernel]
@@ -145,7 +145,7 @@ pub fn tetrahedra_masses(
     own: Option<Buffer<f64>>,
 ) -> Buffer<f64> {
     with_own(p, name, own, |p, name| {
-        p.elements::<Once<quarters>, f64, 4>(name, corners, (density.own(), volume.own()))
+        p.elements::<quarters, f64, 4>(name, corners, (density.own(), volume.own()))
     })
 }
 
@@ -159,7 +159,7 @@ pub fn triangles_masses(
     own: Option<Buffer<f64>>,
 ) -> Buffer<f64> {
     with_own(p, name, own, |p, name| {
-        p.elements::<Once<thirds>, f64, 3>(name, corners, (density.own(), volume.own()))
+        p.elements::<thirds, f64, 3>(name, corners, (density.own(), volume.own()))
     })
 }
 

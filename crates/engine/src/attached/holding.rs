@@ -8,7 +8,7 @@ use pullback_kernel::program::Builder;
 
 use super::kernels::{
     felt, held_place, held_velocity, on_body, passed_on, pull, pull_energy, same_motion, same_pose,
-    torque_on_body, weightless,
+    torque_on_body,
 };
 use super::{ANCHOR, Attached, DAMPING, Hold, Holds, STIFFNESS, Tables};
 use crate::articulated::bodies::{Bodies, Moving};
@@ -31,9 +31,6 @@ pub(crate) struct Holding {
     anchor: Buffer<Vec3>,
     /// Stiffness and damping of springs, if there are some.
     springs: Option<[Buffer<f64>; 2]>,
-    /// Of particles.
-    mass: Buffer<f64>,
-    gravity: Buffer<Vec3>,
 }
 
 /// Makes names that nothing else in a program has.
@@ -80,9 +77,9 @@ impl Holding {
             0 => None,
             _ => Some([inputs.param(STIFFNESS)?, inputs.param(DAMPING)?]),
         };
-        let (anchor, mass, gravity) = (inputs.param(ANCHOR)?, inputs.mass()?, inputs.param("gravity")?);
+        let anchor = inputs.param(ANCHOR)?;
         let in_node = inputs.robots.iter().map(|robot| robot.bodies).collect();
-        Ok(Holding { attached: attached.clone(), bodies, in_node, anchor, springs, mass, gravity })
+        Ok(Holding { attached: attached.clone(), bodies, in_node, anchor, springs })
     }
 
     /// Robots with particles that are held so, by number.
@@ -164,29 +161,21 @@ impl Holding {
         self.each(|holds| &holds.springs).map(of).collect()
     }
 
-    /// Lets bodies feel forces on particles that they hold fast, at positions `x`: with weights among them, which bodies feel already,
-    /// or without.
+    /// Lets bodies feel forces `by` something on particles that they hold fast, at positions `x`. Weights are no such forces: these
+    /// particles' masses are among the body's.
     pub fn pass_on(
         &self,
         p: &mut Builder,
         name: Name<'_>,
-        (force, weights): (Buffer<Vec3>, bool),
+        (force, by): (Buffer<Vec3>, &str),
         x: Buffer<Vec3>,
         parts: &mut [Part],
     ) {
-        let by = if weights { "forces" } else { "contact" };
         for (i, holds, moving) in self.each(|holds| &holds.fast) {
             let name = |what: &str| name(&format!("{what} by {by} on what is held fast, {i},"));
             let particles: Vec<[usize; 1]> = holds.fast.iter().map(|hold| [hold.particle]).collect();
             let particles = p.corners(&name("points"), &particles, self.attached.particles);
-            let force = force.at(particles);
-            let passed = match weights {
-                true => {
-                    let ports = (force, self.mass.at(particles), self.gravity.shared());
-                    p.map::<Once<weightless>>(&name("pushes"), ports)
-                }
-                false => p.map::<Once<passed_on>>(&name("pushes"), (force,)),
-            };
+            let passed = p.map::<Once<passed_on>>(&name("pushes"), (force.at(particles),));
             self.push(p, &name, (holds, &holds.fast, moving), (passed, x), parts);
         }
     }

@@ -90,12 +90,6 @@ pub(super) fn passed_on<R: Real>(force: [Vec3<R>; 1]) -> Vec3<R> {
     force[0]
 }
 
-/// The same without its weight, which is one of the body's.
-#[kernel]
-pub(super) fn weightless<R: Real>(force: [Vec3<R>; 1], m: [R; 1], g: Vec3<R>) -> Vec3<R> {
-    force[0] - g * m[0]
-}
-
 /// The inertia of a particle that is held fast, in the frame of the node.
 #[kernel]
 pub(super) fn point_mass<R: Real>(

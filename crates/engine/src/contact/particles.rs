@@ -274,6 +274,10 @@ impl Operation for ParticleContact {
     fn writes(&self) -> Vec<BufferUse> {
         std::iter::once(self.force.into()).chain(self.pushed.writes()).collect()
     }
+    fn is_own(&self, write: BufferUse, read: BufferUse) -> bool {
+        let Particles { x, v, .. } = self.particles;
+        write.is(self.force.into()) && (read.is(x.into()) || read.is(v.into()))
+    }
     fn scratch(&self) -> usize {
         let shapes = self.model.shapes.len();
         2 * (shapes * Pose::<f64>::LEN + self.starts[shapes])

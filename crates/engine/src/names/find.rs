@@ -110,6 +110,13 @@ impl Layout {
 
     /// The names that are most like this one, best first.
     pub fn nearest(&self, name: &str) -> Vec<String> {
+        // What scenes may say in place of Lamé's numbers is no param.
+        if let Some(thing) = name.strip_suffix(".young").or(name.strip_suffix(".poisson")) {
+            let params = ["mu", "lambda"].map(|field| format!("{thing}.{field}"));
+            if params.iter().all(|name| self.find(name).is_ok()) {
+                return params.to_vec();
+            }
+        }
         let asked = name.split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
         let mut names: Vec<String> = Vec::new();
         for block in &self.blocks {

@@ -34,12 +34,7 @@ pub(super) enum Keep<S: Parts> {
 
 impl<S: Parts> Keep<S> {
     /// `fixed`: how many bytes the rollout takes without it.
-    pub fn new(
-        step: &Step,
-        options: &Options,
-        stepper: &mut Stepper<S>,
-        fixed: usize,
-    ) -> Result<Self, Error> {
+    pub fn new(step: &Step, options: &Options, stepper: &Stepper<S>, fixed: usize) -> Result<Self, Error> {
         let size = options.worlds * step.model().state_layout().len();
         let states = |snapshots: usize| -> Result<Self, Error> {
             // The schedule remembers where it keeps each state.
@@ -53,7 +48,6 @@ impl<S: Parts> Keep<S> {
             Memory::Binomial { snapshots } => states(snapshots)?,
             Memory::Budget { bytes } => states(affordable(bytes, fixed, size, options)?)?,
             Memory::Dense => {
-                stepper.keep_values();
                 let len = stepper.values_len();
                 let store = Store::new(options.snapshots, options.steps * stepper.parts(), len)?;
                 Keep::Values { store, len }

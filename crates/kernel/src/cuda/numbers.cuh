@@ -73,25 +73,36 @@ PB_FUNCTION(exp, expf, exp)
 PB_FUNCTION(ln, logf, log)
 PB_FUNCTION(tanh, tanhf, tanh)
 // The angle of a point, as in scalar/atan2.rs.
-template<class R> PB R pb_angle(R y, R x) {
+PB float pb_small_angle(float t) {
+    float z = t * t, n = 0.080537445f;
+    n = pb_fma(n, z, -0.13877686f);
+    n = pb_fma(n, z, 0.19977711f);
+    n = pb_fma(n, z, -0.3333295f);
+    return pb_fma(t, z * n, t);
+}
+PB double pb_small_angle(double t) {
     const double p[5] = {-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,
                          -1.228866684490136173410e2, -6.485021904942025371773e1};
     const double q[5] = {2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2,
                          4.853903996359136964868e2, 1.945506571482613964425e2};
+    double z = t * t, n = p[0], d = z + q[0];
+    PB_UNROLL for (unsigned i = 1; i < 5u; ++i) {
+        n = pb_fma(n, z, p[i]);
+        d = pb_fma(d, z, q[i]);
+    }
+    return pb_fma(t, z * n / d, t);
+}
+template<class R> PB R pb_angle(R y, R x) {
+    const bool single = sizeof(R) == 4;
     R ay = pb_c_abs(y), ax = pb_c_abs(x);
-    bool steep = ax * R(2.414213562373095) < ay, flat = ay <= ax * R(0.66);
+    bool steep = ax * R(2.414213562373095) < ay, flat = ay <= ax * R(single ? 0.41421356 : 0.66);
     R above = steep ? -ax : flat ? ay : ay - ax;
     R below = steep ? ay : flat ? ax : ay + ax;
     R t = above / (below == R(0) ? R(1) : below);
-    R z = t * t, n = R(p[0]), d = z + R(q[0]);
-    PB_UNROLL for (unsigned i = 1; i < 5u; ++i) {
-        n = pb_fma(n, z, R(p[i]));
-        d = pb_fma(d, z, R(q[i]));
-    }
-    R atan = pb_fma(t, z * n / d, t);
     R start = steep ? R(1.5707963267948966) : flat ? R(0) : R(0.7853981633974483);
-    R angle = start + ((steep ? R(6.123233995736766e-17) : flat ? R(0) : R(3.061616997868383e-17)) + atan);
-    if (x < R(0)) angle = R(3.141592653589793) - (angle - R(1.2246467991473532e-16));
+    R rest = single ? R(0) : steep ? R(6.123233995736766e-17) : flat ? R(0) : R(3.061616997868383e-17);
+    R angle = start + (rest + pb_small_angle(t));
+    if (x < R(0)) angle = R(3.141592653589793) - (angle - R(single ? 0.0 : 1.2246467991473532e-16));
     return y < R(0) ? -angle : angle;
 }
 PB_FUNCTION2(atan2, pb_angle, pb_angle)

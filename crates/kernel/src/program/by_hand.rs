@@ -46,6 +46,11 @@ pub trait Operation: Send + Sync + 'static {
     fn own_bytes(&self, _lanes: usize) -> usize {
         0
     }
+    /// Does each value of `write`, which it writes, depend on no other value of `read`, which it reads, than the one in its place?
+    /// [`Program::dependence`](super::Program::dependence) takes it to depend on all otherwise.
+    fn is_own(&self, _write: BufferUse, _read: BufferUse) -> bool {
+        false
+    }
     /// Outputs from inputs.
     fn forward<L: Lane>(&self, world: &mut World<'_, L>);
     /// Adds to the cotangents of inputs, from those of outputs.
@@ -345,6 +350,14 @@ impl<O: Operation> Stage for ByHand<O> {
 
     fn is_by_hand(&self) -> bool {
         true
+    }
+
+    fn is_own(&self, write: usize, read: usize) -> bool {
+        let find = |uses: Vec<BufferUse>, id: usize| uses.into_iter().find(|b| b.id == id);
+        match (find(self.operation.writes(), write), find(self.operation.reads(), read)) {
+            (Some(write), Some(read)) => self.operation.is_own(write, read),
+            _ => false,
+        }
     }
 
     fn own_scratch(&self, lanes: usize) -> usize {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::by_hand::BufferUse;
+use super::operation::Erased;
 use super::plan::TableRef;
 use super::{Program, StageRole};
 use crate::patterns::port::{PortInfo, Reach};
@@ -12,7 +13,7 @@ type Sets = Vec<BTreeSet<u32>>;
 
 impl Program {
     /// For each value of `of`, which values of `on` it can depend on, in order. What is decided at run time (lists), or
-    /// written by hand, or runs along a tree counts as depending on all.
+    /// written by hand (but [`Operation::is_own`](super::Operation::is_own)), or runs along a tree counts as depending on all.
     pub fn dependence(&self, of: impl Into<BufferUse>, on: impl Into<BufferUse>) -> Vec<Vec<u32>> {
         let (of, on) = (of.into().id, on.into().id);
         let mut sets: Vec<Option<Sets>> = vec![None; self.inner.buffers.len()];
@@ -21,6 +22,12 @@ impl Program {
             let info = stage.info();
             let reached = info.inputs.iter().any(|port| self.sources(port).any(|b| sets[b].is_some()));
             if *role == StageRole::InPullback || !reached {
+                continue;
+            }
+            if stage.is_by_hand() {
+                for write in &info.outputs {
+                    sets[write.buffer] = Some(self.by_hand(&**stage, &info.inputs, write.buffer, &sets));
+                }
                 continue;
             }
             let count = info.count.capacity();
@@ -41,6 +48,22 @@ impl Program {
             Some(sets) => sets.into_iter().map(|set| set.into_iter().collect()).collect(),
             None => vec![Vec::new(); self.inner.buffers[of].len],
         }
+    }
+
+    /// What the values of a buffer depend on that an operation by hand writes.
+    fn by_hand(&self, stage: &dyn Erased, reads: &[PortInfo], write: usize, sets: &[Option<Sets>]) -> Sets {
+        let len = self.inner.buffers[write].len;
+        let (mut own, mut all) = (vec![BTreeSet::new(); len], BTreeSet::new());
+        for read in reads {
+            let Some(of) = &sets[read.buffer] else { continue };
+            if of.len() == len && stage.is_own(write, read.buffer) {
+                own.iter_mut().zip(of).for_each(|(own, of)| own.extend(of));
+            } else {
+                all.extend(of.iter().flatten());
+            }
+        }
+        own.iter_mut().for_each(|own| own.extend(&all));
+        own
     }
 
     fn sources(&self, port: &PortInfo) -> impl Iterator<Item = usize> {

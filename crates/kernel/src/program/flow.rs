@@ -52,12 +52,13 @@ pub fn sources(port: &PortInfo) -> Vec<usize> {
     }
 }
 
-/// Buffers that change from one forward pass to the next, and whose values a pullback, or its caller, reads.
-pub fn kept(inner: &Inner) -> Vec<bool> {
+/// Buffers that change from one forward pass to the next, and whose values a pullback or its caller reads; and those that are a state
+/// which no pullback reads.
+pub fn kept(inner: &Inner) -> [Vec<bool>; 2] {
     let mut kept: Vec<bool> =
         inner.buffers.iter().map(|b| matches!(b.role, Role::Input | Role::Memory)).collect();
     inner.outputs.iter().for_each(|&b| kept[b] = true);
-    inner.carried.iter().for_each(|&(_, output)| kept[output] = false);
+    inner.carried.iter().for_each(|&(input, output)| (kept[input], kept[output]) = (false, false));
     for k in (0..inner.stages.len()).filter(|&k| inner.live[k]) {
         let (stage, info) = (&inner.stages[k], inner.stages[k].info());
         let asked = |bar: usize| {
@@ -83,7 +84,9 @@ pub fn kept(inner: &Inner) -> Vec<bool> {
     }
     let changes = |b: &BufferInfo| matches!(b.role, Role::Input | Role::Memory | Role::Computed);
     kept.iter_mut().zip(&inner.buffers).for_each(|(kept, b)| *kept &= changes(b));
-    kept
+    let mut states = vec![false; kept.len()];
+    inner.carried.iter().for_each(|&(input, _)| states[input] = !kept[input]);
+    [kept, states]
 }
 
 /// The buffers whose cotangents the pullback computes, in the order in which they are complete, and by which operations.

@@ -76,6 +76,10 @@ pub trait Stage: Send + Sync + 'static {
     fn is_by_hand(&self) -> bool {
         false
     }
+    /// For a hand-written operation: does each value of one buffer depend on no other value of another than the one in its place?
+    fn is_own(&self, _write: usize, _read: usize) -> bool {
+        false
+    }
     /// For a hand-written operation: the scratch memory that it wants in so many lanes, in numbers.
     fn own_scratch(&self, _lanes: usize) -> usize {
         0
@@ -94,6 +98,7 @@ pub trait Stage: Send + Sync + 'static {
 pub trait Erased: Send + Sync {
     fn info(&self) -> StageInfo;
     fn is_by_hand(&self) -> bool;
+    fn is_own(&self, write: usize, read: usize) -> bool;
     fn own_scratch(&self, lanes: usize) -> usize;
     fn own_bytes(&self, lanes: usize) -> usize;
     fn c_element(&self, pass: Pass, plan: &PassPlan, text: &mut CText<'_>) -> Option<String>;
@@ -118,6 +123,9 @@ macro_rules! scalars {
             }
             fn is_by_hand(&self) -> bool {
                 Stage::is_by_hand(self)
+            }
+            fn is_own(&self, write: usize, read: usize) -> bool {
+                Stage::is_own(self, write, read)
             }
             fn own_scratch(&self, lanes: usize) -> usize {
                 Stage::own_scratch(self, lanes)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::buffer::{AnyBuffer, Buffer, BufferInfo, Role};
 use super::by_hand::{read, write};
 use super::error::AccessError;
-use super::layout::{Layout, layouts, ranges};
+use super::layout::{Layout, extent, layouts, ranges};
 use super::operation::Scalar;
 use super::plan::{Context, Machine, Pass, PassPlan, held};
 use super::planner::DeviceKind;
@@ -68,8 +68,8 @@ pub struct Workspace<S: Scalar> {
 
 struct Side {
     layouts: Vec<Layout>,
-    /// Where values are that [`Workspace::see_values`] shows.
-    kept: Vec<Range<usize>>,
+    /// Where values are that [`Workspace::see_values`] shows: those that pullbacks read, and states that they do not.
+    kept: [Vec<Range<usize>>; 2],
     forward: Vec<PassPlan>,
     pullback: Vec<PassPlan>,
 }
@@ -77,7 +77,10 @@ struct Side {
 impl Side {
     fn bytes(&self) -> usize {
         let plans = |plans: &Vec<PassPlan>| held(plans) + plans.iter().map(PassPlan::bytes).sum::<usize>();
-        held(&self.layouts) + held(&self.kept) + plans(&self.forward) + plans(&self.pullback)
+        held(&self.layouts)
+            + self.kept.iter().map(held).sum::<usize>()
+            + plans(&self.forward)
+            + plans(&self.pullback)
     }
 }
 
@@ -150,7 +153,7 @@ impl<S: Scalar> Workspace<S> {
         }
         let kept = flow::kept(inner);
         let sides = [layouts, exchanged].map(|layouts| {
-            let kept = ranges(&buffers, &layouts, side_by_side, &kept);
+            let kept = kept.each_ref().map(|kept| ranges(&buffers, &layouts, side_by_side, kept));
             let plans = |pass| {
                 planner::plans(
                     inner,
@@ -462,18 +465,14 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
+    /// Sets a cotangent to zero.
     fn clear(&mut self, b: usize) {
-        let (info, layout) = (&self.program.inner.buffers[b], self.layouts()[b]);
+        let layout = &self.layouts()[b];
+        let numbers = extent(&self.program.inner.buffers[b], layout, self.side_by_side);
         for arena in &self.arenas {
-            for e in 0..info.len {
-                for c in 0..info.numbers {
-                    for world in 0..self.side_by_side.max(1) {
-                        let at = layout.at(e) + c * layout.stride + world;
-                        // SAFETY: a number of the buffer.
-                        unsafe { arena.bars.pointer.add(at).write(S::default()) };
-                    }
-                }
-            }
+            // SAFETY: the buffer's part of the arena, and the workspace is borrowed alone.
+            unsafe { std::slice::from_raw_parts_mut(arena.bars.pointer.add(layout.offset), numbers) }
+                .fill(S::default());
         }
     }
 

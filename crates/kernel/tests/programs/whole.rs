@@ -113,7 +113,7 @@ fn values_that_were_kept_are_pulled_back_through_without_a_forward_pass() {
         fill(&w, &mut workspace, 0.2);
         workspace.write(w.x, &[Vec3::default(); N]).expect("x");
         assert_ne!(pulled(&w, &mut workspace), wanted);
-        workspace.bring_values(|at, values| values.copy_from_slice(&kept[at..at + values.len()]));
+        workspace.bring_values(true, |at, values| values.copy_from_slice(&kept[at..at + values.len()]));
         assert_eq!(pulled(&w, &mut workspace), wanted);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::by_hand::BufferUse;
 use super::super::layout::BLOCK;
 use super::super::operation::Scalar;
-use super::{AccessError, Layout, Machine, RunOptions, Workspace};
+use super::{AccessError, Layout, Machine, RunOptions, Side, Workspace};
 
 /// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. Many are those of vectors, in
 /// blocks: with constants in place of a layout the loop is several times as fast.
@@ -72,6 +72,20 @@ unsafe fn rows_from_vectors<S: Scalar>(vectors: &[S], rows: *mut S) {
         let [x, y, z] = vectors.add(3 * last).cast::<[S; 3]>().read();
         rows.add(4 * last).cast::<[S; 4]>().write([x, y, z, S::default()]);
     }
+}
+
+/// Σ (x² + y² + z²) of vectors in rows of four, whose last number is none of theirs. Many sums side by side: one would wait for itself.
+fn squares_of_rows<S: Scalar>(rows: &[[S; 4]], value: impl Fn(S) -> f64) -> f64 {
+    let mut sums = [[0.0; 4]; 4];
+    let (fours, rest) = rows.as_chunks::<4>();
+    for four in fours {
+        for (sum, row) in sums.iter_mut().zip(four) {
+            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += value(*x) * value(*x));
+        }
+    }
+    let [x, y, z, _] = std::array::from_fn(|c| sums.iter().map(|sum| sum[c]).sum::<f64>());
+    let last = rest.iter().flat_map(|row| &row[..3]).map(|x| value(*x) * value(*x)).sum::<f64>();
+    x + y + z + last
 }
 
 impl<S: Scalar> Workspace<S> {
@@ -141,6 +155,32 @@ impl<S: Scalar> Workspace<S> {
         self.get_numbers(buffer.into().id, world, true, numbers)
     }
 
+    /// The sum of the squares of a buffer's cotangent in one world, each number converted by `value`.
+    pub fn bar_squares(
+        &self,
+        world: usize,
+        buffer: impl Into<BufferUse>,
+        value: impl Fn(S) -> f64,
+    ) -> Result<f64, AccessError> {
+        let id = buffer.into().id;
+        let info = &self.program.inner.buffers[id];
+        let (array, layout) = self.place(id, world, true, info.len * info.numbers)?;
+        if is_rows_of_vectors(layout, info.numbers) {
+            // SAFETY: the rows of the buffer, to which nobody writes while the workspace is borrowed.
+            let rows = unsafe {
+                std::slice::from_raw_parts(array.add(layout.offset).cast::<[S; 4]>().cast_const(), info.len)
+            };
+            return Ok(squares_of_rows(rows, value));
+        }
+        let mut sum = 0.0;
+        each_number(layout, info.numbers, info.len * info.numbers, |at, _| {
+            // SAFETY: a number of the buffer, to which nobody writes while the workspace is borrowed.
+            let x = value(unsafe { array.add(at).read() });
+            sum += x * x;
+        });
+        Ok(sum)
+    }
+
     /// Where the buffer starts in one world's arena, if `found` is how many numbers it has.
     fn place(
         &self,
@@ -196,39 +236,40 @@ impl<S: Scalar> Workspace<S> {
         Ok(())
     }
 
-    /// How many numbers [`Workspace::see_values`] shows.
+    /// How many numbers [`Workspace::see_values`] shows at most.
     pub fn values_len(&self) -> usize {
-        self.arenas.len() * self.kept().iter().map(Range::len).sum::<usize>()
+        let all = |side: &Side| side.kept.iter().flatten().map(Range::len).sum::<usize>();
+        self.arenas.len() * self.sides.iter().map(all).max().unwrap_or(0)
     }
 
-    fn kept(&self) -> &[Range<usize>] {
-        &self.sides[self.side].kept
-    }
-
-    /// Shows the values of all worlds that a pullback reads, parameters left out, with their place among all of these: where
-    /// [`Workspace::bring_values`] has brought them back, a pullback needs no forward pass. Carries must stand as they did
-    /// ([`Workspace::carry`] an even number of times in between).
+    /// Shows the values of all worlds that a pullback reads, parameters left out, and the state, with their place among all of these: where
+    /// [`Workspace::bring_values`] has brought them back, a pullback needs no forward pass. Carries must stand as they did:
+    /// after [`Workspace::carry`] follow as many of [`Workspace::carry_back`].
     pub fn see_values(&self, mut see: impl FnMut(usize, &[S])) {
-        self.each_kept(|at, numbers, len| {
+        self.each_kept(true, |at, numbers, len| {
             // SAFETY: numbers of the arena, to which nobody writes while it is borrowed.
             see(at, unsafe { std::slice::from_raw_parts(numbers, len) });
         });
     }
 
-    /// Has the values set to what [`Workspace::see_values`] showed.
-    pub fn bring_values(&mut self, mut bring: impl FnMut(usize, &mut [S])) {
-        self.each_kept(|at, numbers, len| {
+    /// Has the values set to what [`Workspace::see_values`] showed; what of the state no pullback reads, only if the state is wanted.
+    pub fn bring_values(&mut self, state: bool, mut bring: impl FnMut(usize, &mut [S])) {
+        self.each_kept(state, |at, numbers, len| {
             // SAFETY: numbers of the arena, and the workspace is borrowed alone.
             bring(at, unsafe { std::slice::from_raw_parts_mut(numbers, len) });
         });
     }
 
-    fn each_kept(&self, mut visit: impl FnMut(usize, *mut S, usize)) {
+    fn each_kept(&self, state: bool, mut visit: impl FnMut(usize, *mut S, usize)) {
+        let [read, states] = &self.sides[self.side].kept;
         let mut at = 0;
-        for (arena, range) in self.arenas.iter().flat_map(|arena| self.kept().iter().map(move |r| (arena, r)))
-        {
-            visit(at, arena.values.pointer.wrapping_add(range.start), range.len());
-            at += range.len();
+        for ranges in [&read[..], if state { states } else { &[] }] {
+            for arena in &self.arenas {
+                for range in ranges {
+                    visit(at, arena.values.pointer.wrapping_add(range.start), range.len());
+                    at += range.len();
+                }
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! `10000/forward/scalar`.
 
 pub mod allocations;
+pub mod gpu;
 pub mod heaps;
 pub mod peak;
 pub mod robots;

@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
+use pullback_bench::gpu::{copy_bandwidth, seconds};
 use pullback_bench::row;
 use pullback_bench::scene::{Mesh, Tets, step};
-use pullback_kernel::cuda::{Device, Memory};
+use pullback_kernel::cuda::Device;
 use pullback_kernel::program::DeviceError;
 
 const CASES: [[usize; 3]; 4] = [[20, 10, 10], [50, 20, 20], [100, 50, 40], [200, 100, 100]];
@@ -59,34 +60,6 @@ fn run(tets: &Tets, mesh: &Mesh, device: &Arc<Device>) -> Result<Case, DeviceErr
     w.seed(0, tets.next, &start)?;
     let free = device.free_memory()?;
     let repeats = if mesh.corners.len() > 100_000 { 20 } else { 200 };
-    // The best of several: one pass after the other, as in a rollout.
-    let mut seconds = [f64::INFINITY; 2];
-    for _ in 0..10 {
-        for (pass, best) in seconds.iter_mut().enumerate() {
-            let mut result = Ok(());
-            let all = device.time(|| {
-                for _ in 0..repeats {
-                    result = if pass == 0 { w.forward() } else { w.pullback() };
-                    if result.is_err() {
-                        break;
-                    }
-                }
-                Ok(())
-            })?;
-            result?;
-            *best = best.min(all / f64::from(repeats));
-        }
-    }
+    let seconds = [seconds(device, repeats, || w.forward())?, seconds(device, repeats, || w.pullback())?];
     Ok(Case { seconds, bytes: w.traffic(), free })
-}
-
-/// Bytes a second, read and written, of a large copy on the device.
-fn copy_bandwidth(device: &Arc<Device>) -> Result<f64, DeviceError> {
-    let numbers = 1 << 28;
-    let (from, to) = (Memory::<f32>::zeroed(device, numbers)?, Memory::<f32>::zeroed(device, numbers)?);
-    let mut best = f64::INFINITY;
-    for _ in 0..10 {
-        best = best.min(device.time(|| to.copy_from(&from))?);
-    }
-    Ok(2.0 * 4.0 * numbers as f64 / best)
 }

@@ -1,6 +1,6 @@
 //! What can go wrong in the engine.
 
-use pullback_kernel::program::{AccessError, BuildError, NonFinite};
+use pullback_kernel::program::{AccessError, BuildError, DeviceError, NonFinite};
 use pullback_scene::Invalid;
 
 use crate::names::NameError;
@@ -44,6 +44,9 @@ pub enum Error {
     /// Memory was used wrongly: a bug in the engine.
     #[error("the step cannot be run: {0}")]
     Access(#[from] AccessError),
+    /// A GPU that cannot do it.
+    #[error(transparent)]
+    Gpu(#[from] DeviceError),
     /// A time step or a number of steps that makes no sense.
     #[error("{what} is {found}: {wanted}")]
     Scheme {
@@ -254,6 +257,7 @@ impl Error {
             | Error::Name(_)
             | Error::Build(_)
             | Error::Access(_)
+            | Error::Gpu(_)
             | Error::Scheme { .. }
             | Error::NoSuchPart { .. }
             | Error::Shape { .. }

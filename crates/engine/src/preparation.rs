@@ -111,20 +111,36 @@ impl<S: Scalar> Preparing<S> {
         Ok(())
     }
 
-    /// Pulls back the cotangents that those buffers have in all worlds of a program.
-    pub fn pull(&mut self, of: &Workspace<S>, buffers: &[(BufferUse, usize)]) -> Result<(), Error> {
+    /// Takes the cotangents that those buffers have in one world: `bars` has those of one.
+    pub fn seed(
+        &mut self,
+        world: usize,
+        of: &[(BufferUse, usize)],
+        mut bars: impl FnMut(BufferUse, &mut [S]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (&(to, len), &(from, _)) in self.prepared.iter().zip(of) {
+            bars(from, &mut self.numbers[..len])?;
+            self.workspace.seed_numbers(world, to, &self.numbers[..len])?;
+        }
+        Ok(())
+    }
+
+    /// Pulls back what was seeded.
+    pub fn pull_seeded(&mut self) {
         if self.stale {
             // Without a step nobody has asked for it yet; it is still to be given.
             self.workspace.forward();
         }
-        for world in 0..of.worlds() {
-            for (&(to, len), &(from, _)) in self.prepared.iter().zip(buffers) {
-                of.bar_numbers_into(world, from, &mut self.numbers[..len])?;
-                self.workspace.seed_numbers(world, to, &self.numbers[..len])?;
-            }
-        }
         self.workspace.clear_parameters();
         self.workspace.pullback();
+    }
+
+    /// Pulls back the cotangents that those buffers have in all worlds of a program.
+    pub fn pull(&mut self, of: &Workspace<S>, buffers: &[(BufferUse, usize)]) -> Result<(), Error> {
+        for world in 0..of.worlds() {
+            self.seed(world, buffers, |buffer, bars| Ok(of.bar_numbers_into(world, buffer, bars)?))?;
+        }
+        self.pull_seeded();
         Ok(())
     }
 

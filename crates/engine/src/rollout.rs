@@ -1,8 +1,10 @@
 //! Rollouts: many steps, a loss over them, and its gradient, with as little memory as is asked for.
 
+mod gpu;
 mod gradient;
 mod keep;
 mod loss;
+mod moments;
 mod options;
 mod pushforward;
 mod schedule;
@@ -11,6 +13,7 @@ mod store;
 use pullback_kernel::prelude::Workspace;
 use pullback_scene::{Integrator, Memory};
 
+pub use gpu::GpuRollout;
 pub use gradient::{Gradient, Start};
 pub use loss::{Bars, Loss, Moment, NoLoss};
 pub use options::Options;
@@ -24,6 +27,7 @@ use crate::names::{NO_ROTATION, NameError};
 use crate::step::Step;
 use crate::stepper::{Ends, Parts, Stepper};
 use keep::Keep;
+use moments::Moments;
 pub(crate) use store::room;
 
 /// The memory in which rollouts of a step run.
@@ -32,14 +36,12 @@ pub struct Rollout<S: Parts = f64> {
     options: Options,
     stepper: Stepper<S>,
     keep: Keep<S>,
-    gradient: Gradient,
-    /// States of all worlds: on their way, and after the step that is pulled back through.
-    state: Vec<f64>,
+    /// The states of all worlds on their way, or after the step that is pulled back through.
+    moments: Moments,
     numbers: Vec<S>,
     next: Vec<S>,
     before_last: Vec<f64>,
     /// Cotangents of all worlds.
-    state_bar: Vec<f64>,
     bars: Vec<S>,
     /// Are they those that come next? Otherwise the stepper has them.
     bars_are_here: bool,
@@ -72,11 +74,9 @@ impl<S: Parts> Rollout<S> {
         let keep = Keep::new(step, &options, &stepper, fixed)?;
         let zeros = |len: usize| vec![S::default(); len];
         Ok(Rollout {
-            gradient: Gradient::new(model, &options),
+            moments: Moments::new(step, options),
             kept: keep.bytes(),
             fixed,
-            state: vec![0.0; states],
-            state_bar: vec![0.0; states],
             before_last: vec![0.0; states],
             numbers: zeros(numbers[0]),
             next: zeros(numbers[1]),
@@ -116,18 +116,18 @@ impl<S: Parts> Rollout<S> {
     pub fn value(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&[f64], Error> {
         self.begin(start)?;
         for step in 0..self.options.steps {
-            self.add_value(start, loss, step);
+            self.moments.add_value(start, loss, step);
             self.advance(start, step)?;
         }
-        self.add_value(start, loss, self.options.steps);
-        Ok(&self.gradient.values)
+        self.moments.add_value(start, loss, self.options.steps);
+        Ok(&self.moments.gradient.values)
     }
 
     /// Runs the rollout, and shows each moment of each world, from the first to the last.
     pub fn watch(&mut self, start: &Start<'_>, mut see: impl FnMut(&Moment<'_>)) -> Result<(), Error> {
         self.begin(start)?;
         for step in 0..=self.options.steps {
-            (0..self.options.worlds).for_each(|world| see(&self.moment(start, world, step)));
+            (0..self.options.worlds).for_each(|world| see(&self.moments.moment(start, world, step)));
             if step < self.options.steps {
                 self.advance(start, step)?;
             }
@@ -138,7 +138,7 @@ impl<S: Parts> Rollout<S> {
     /// The loss of each world, and its derivatives by the first state, all controls and all params.
     pub fn gradient(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&Gradient, Error> {
         self.begin(start)?;
-        self.gradient.clear();
+        self.moments.gradient.clear();
         self.stepper.clear_params();
         self.forward_keeping(start, loss)?;
         self.bars.fill(S::default());
@@ -146,13 +146,13 @@ impl<S: Parts> Rollout<S> {
         self.add_bars(start, loss, self.options.steps)?;
         self.way_back(start, loss)?;
         self.finish()?;
-        Ok(&self.gradient)
+        Ok(&self.moments.gradient)
     }
 
     fn begin(&mut self, start: &Start<'_>) -> Result<(), Error> {
         check_start(self.step.model(), self.options.worlds, self.options.steps, start)?;
-        self.state.copy_from_slice(start.states);
-        self.step.settle(0, &mut self.state)?;
+        self.moments.state.copy_from_slice(start.states);
+        self.step.settle(0, &mut self.moments.state)?;
         self.set_state()?;
         let len = start.params.len() / self.options.worlds;
         for world in 0..self.options.worlds {
@@ -164,15 +164,15 @@ impl<S: Parts> Rollout<S> {
                 back.set_params(world, &self.numbers[..len])?;
             }
         }
-        self.gradient.values.fill(0.0);
+        self.moments.gradient.values.fill(0.0);
         self.steps_made = 0;
         Ok(())
     }
 
     fn set_state(&mut self) -> Result<(), Error> {
-        let numbers = &mut self.numbers[..self.state.len()];
-        numbers.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
-        self.stepper.set_state(&self.numbers[..self.state.len()])
+        let numbers = &mut self.numbers[..self.moments.state.len()];
+        numbers.iter_mut().zip(&self.moments.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+        self.stepper.set_state(&self.numbers[..self.moments.state.len()])
     }
 
     fn set_controls(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
@@ -210,32 +210,13 @@ impl<S: Parts> Rollout<S> {
 
     /// Takes the stepper's states.
     fn see_state(&mut self) {
-        self.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
-    }
-
-    /// Does the loss look at the state before this step, or after the last?
-    fn is_seen(&self, loss: &dyn Loss, step: usize) -> bool {
-        loss.looks(step, step == self.options.steps)
+        self.moments.state.iter_mut().zip(self.stepper.state()).for_each(|(to, from)| *to = from.value());
     }
 
     fn check_lattice(&self, step: usize) -> Result<(), Error> {
-        match self.state.iter().find(|x| x.abs() > LATTICE_LIMIT) {
+        match self.moments.state.iter().find(|x| x.abs() > LATTICE_LIMIT) {
             None => Ok(()),
             Some(x) => Err(Error::OffLattice { step, value: *x, limit: LATTICE_LIMIT }),
-        }
-    }
-
-    fn moment<'a>(&'a self, start: &Start<'a>, world: usize, step: usize) -> Moment<'a> {
-        moment(&self.options, self.step.scheme().dt, &self.state, start, world, step)
-    }
-
-    fn add_value(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
-        if !self.is_seen(loss, step) {
-            return;
-        }
-        for world in 0..self.options.worlds {
-            let value = loss.value(&self.moment(start, world, step));
-            self.gradient.values[world] += value;
         }
     }
 
@@ -250,17 +231,17 @@ impl<S: Parts> Rollout<S> {
         let steps = self.options.steps;
         self.keep.restart(steps);
         for step in 0..steps {
-            self.add_value(start, loss, step);
-            self.keep.before(&self.state);
+            self.moments.add_value(start, loss, step);
+            self.keep.before(&self.moments.state);
             if step + 1 == steps && !self.keeps_values() {
-                self.before_last.copy_from_slice(&self.state);
+                self.before_last.copy_from_slice(&self.moments.state);
             }
             self.set_controls(start, step)?;
             self.keep.advance(step, &mut self.stepper)?;
-            let wanted = !self.keeps_values() || self.is_seen(loss, step + 1);
+            let wanted = !self.keeps_values() || self.moments.sees(loss, step + 1);
             self.arrived(step, wanted)?;
         }
-        self.add_value(start, loss, steps);
+        self.moments.add_value(start, loss, steps);
         Ok(())
     }
 
@@ -269,13 +250,16 @@ impl<S: Parts> Rollout<S> {
         for step in (0..self.options.steps).rev() {
             if !matches!(self.keep, Keep::Values { .. }) {
                 // The state after this step, which the last turn left.
-                self.next.iter_mut().zip(&self.state).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+                self.next
+                    .iter_mut()
+                    .zip(&self.moments.state)
+                    .for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
             }
             self.go_back_to(start, step)?;
             self.set_controls(start, step)?;
             self.control_bars.fill(S::default());
             self.pull(loss, step)?;
-            self.add_control_bars(step);
+            self.moments.add_control_bars(step, &self.control_bars);
             if self.options.drops_before(step) {
                 self.bars.fill(S::default());
             }
@@ -288,7 +272,7 @@ impl<S: Parts> Rollout<S> {
     fn go_back_to(&mut self, start: &Start<'_>, step: usize) -> Result<(), Error> {
         if step + 1 == self.options.steps && !self.keeps_values() {
             // The stepper still holds the last step.
-            self.state.copy_from_slice(&self.before_last);
+            self.moments.state.copy_from_slice(&self.before_last);
             return Ok(());
         }
         match &mut self.keep {
@@ -300,7 +284,7 @@ impl<S: Parts> Rollout<S> {
                 if let Some(back) = self.keep.back() {
                     back.set_state(&self.next)?;
                     back.retreat(step)?;
-                    self.state.iter_mut().zip(back.state()).for_each(|(to, from)| *to = from.value());
+                    self.moments.state.iter_mut().zip(back.state()).for_each(|(to, from)| *to = from.value());
                 }
                 self.set_state()
             }
@@ -309,7 +293,7 @@ impl<S: Parts> Rollout<S> {
 
     /// Pulls `self.bars` back through a step.
     fn pull(&mut self, loss: &dyn Loss, step: usize) -> Result<(), Error> {
-        let seen = self.is_seen(loss, step);
+        let seen = self.moments.sees(loss, step);
         if let Keep::Values { store, len } = &self.keep {
             let parts = self.stepper.parts();
             let mut load = |part: usize, workspace: &mut Workspace<S>, state: bool| {
@@ -336,9 +320,11 @@ impl<S: Parts> Rollout<S> {
     fn follow_schedule(&mut self, start: &Start<'_>) -> Result<(), Error> {
         while let Keep::States { schedule, store } = &mut self.keep {
             match schedule.next() {
-                Some(Action::Keep { slot, .. }) => store.put(slot * self.state.len(), &self.state),
+                Some(Action::Keep { slot, .. }) => {
+                    store.put(slot * self.moments.state.len(), &self.moments.state)
+                }
                 Some(Action::Return { slot, .. }) => {
-                    store.get(slot * self.state.len(), &mut self.state);
+                    store.get(slot * self.moments.state.len(), &mut self.moments.state);
                     self.set_state()?;
                 }
                 Some(Action::Advance { step }) => self.advance(start, step)?,
@@ -348,30 +334,16 @@ impl<S: Parts> Rollout<S> {
         Ok(())
     }
 
-    fn add_control_bars(&mut self, step: usize) {
-        let len = self.controls.len();
-        for world in (0..self.options.worlds).filter(|_| len > 0) {
-            let at = (world * self.options.steps + step) * len;
-            let bars = &self.control_bars[world * len..(world + 1) * len];
-            self.gradient.controls[at..at + len]
-                .iter_mut()
-                .zip(bars)
-                .for_each(|(to, from)| *to += from.value());
-        }
-    }
-
     /// Adds the loss's cotangents at a moment to those of its state, which are recorded and clipped then.
     fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) -> Result<(), Error> {
-        if self.is_seen(loss, step) {
-            self.state_bar.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
-            self.pull_loss(start, loss, step);
-            self.bars.iter_mut().zip(&self.state_bar).for_each(|(to, from)| *to = S::from_parts(*from, 0.0));
+        if self.moments.sees(loss, step) {
+            self.moments.pull_loss(start, loss, step, &mut self.bars);
         }
         let (worlds, steps) = (self.options.worlds, self.options.steps);
         let size = self.bars.len() / worlds;
         for world in 0..worlds {
             let bars = &mut self.bars[world * size..(world + 1) * size];
-            self.gradient.norms[world * (steps + 1) + step] = match self.bars_are_here {
+            self.moments.gradient.norms[world * (steps + 1) + step] = match self.bars_are_here {
                 true => self.options.shorten(bars),
                 false => self.stepper.bar_norm(step, world)?,
             };
@@ -379,44 +351,16 @@ impl<S: Parts> Rollout<S> {
         Ok(())
     }
 
-    /// Has the loss add its cotangents.
-    fn pull_loss(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) {
-        let (worlds, steps, len) = (self.options.worlds, self.options.steps, self.controls.len());
-        let (size, params) = (self.state.len() / worlds, start.params.len() / worlds);
-        for world in 0..worlds {
-            let moment = moment(&self.options, self.step.scheme().dt, &self.state, start, world, step);
-            let at = (world * steps + step) * len;
-            let mut bars = Bars {
-                state: &mut self.state_bar[world * size..(world + 1) * size],
-                control: if moment.last { &mut [] } else { &mut self.gradient.controls[at..at + len] },
-                params: &mut self.gradient.params[world * params..(world + 1) * params],
-            };
-            loss.pullback(&moment, &mut bars);
-        }
-    }
-
     /// Collects what the way back has left.
     fn finish(&mut self) -> Result<(), Error> {
-        self.gradient.states.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
-        let len = self.gradient.params.len() / self.options.worlds;
+        self.moments.gradient.states.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
+        let len = self.moments.gradient.params.len() / self.options.worlds;
         for world in 0..self.options.worlds {
             self.stepper.params_bar(world, &mut self.numbers[..len])?;
-            let sums = &mut self.gradient.params[world * len..(world + 1) * len];
+            let sums = &mut self.moments.gradient.params[world * len..(world + 1) * len];
             sums.iter_mut().zip(&self.numbers).for_each(|(sum, bar)| *sum += bar.value());
         }
-        let Gradient { states, controls, params, .. } = &self.gradient;
-        let (model, Options { steps, worlds, .. }) = (self.step.model(), self.options);
-        for (what, layout, steps, numbers) in [
-            ("first state", model.state_layout(), None, states),
-            ("controls", model.control_layout(), Some(steps), controls),
-            ("params", model.params_layout(), None, params),
-        ] {
-            if let Some(index) = numbers.iter().position(|x| !x.is_finite()) {
-                let (name, value) = (layout.called(index, steps, worlds), numbers[index]);
-                return Err(Error::GradientNotFinite { what, index, name, value });
-            }
-        }
-        Ok(())
+        self.moments.check()
     }
 }
 
@@ -444,32 +388,6 @@ fn check_start(model: &Model, worlds: usize, steps: usize, start: &Start<'_>) ->
         }
     }
     Ok(())
-}
-
-/// World number `world` before step number `step`, of the states of all worlds.
-fn moment<'a>(
-    options: &Options,
-    dt: f64,
-    states: &'a [f64],
-    start: &Start<'a>,
-    world: usize,
-    step: usize,
-) -> Moment<'a> {
-    let (worlds, steps) = (options.worlds, options.steps);
-    let last = step == steps;
-    let part = |numbers: &'a [f64], row: usize, rows: usize| {
-        let len = numbers.len() / rows.max(1);
-        &numbers[row * len..(row + 1) * len]
-    };
-    Moment {
-        world,
-        step,
-        time: step as f64 * dt,
-        last,
-        state: part(states, world, worlds),
-        control: if last { &[] } else { part(start.controls, world * steps + step, worlds * steps) },
-        params: part(start.params, world, worlds),
-    }
 }
 
 fn check(step: &Step, options: &Options) -> Result<(), Error> {

@@ -545,7 +545,7 @@ impl<S: Parts> Stepper<S> {
 }
 
 /// Are all numbers finite? Many at a time: looking at one after the other would take as long as a part of a step.
-fn are_finite<S: Scalar>(numbers: &[S]) -> bool {
+pub(crate) fn are_finite<S: Scalar>(numbers: &[S]) -> bool {
     numbers.chunks(64).all(|some| some.iter().fold(true, |all, x| all & x.is_finite()))
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use std::cell::RefCell;
 
-use common::{Everywhere, World, every_combination, worlds};
+use common::{Everywhere, Seldom, World, controls, every_combination, varied, worlds};
 use pullback_engine::rollout::{Coordinate, Pushforward};
 use pullback_engine::{Integrator, Loss, Memory, Options, Rollout, Scheme, Snapshots, Start, Step};
 use pullback_kernel::gradcheck::{self, Function};
@@ -26,12 +26,6 @@ fn combinations() -> Vec<(World, Integrator)> {
     Integrator::ALL.into_iter().flat_map(of).collect()
 }
 
-fn controls(world: &World) -> Vec<f64> {
-    let mut controls = world.model.controls(STEPS);
-    controls.iter_mut().enumerate().for_each(|(i, u)| *u += 0.01 * (i % 7) as f64);
-    controls
-}
-
 /// A rollout as a function of everything that it starts from, to its loss.
 struct Everything {
     name: String,
@@ -49,7 +43,7 @@ impl Everything {
     fn new(world: &World, integrator: Integrator, substeps: usize) -> (Self, Vec<f64>) {
         let step = step(world, integrator, substeps);
         let (state, params) = (world.model.state(), world.model.params());
-        let controls = controls(world);
+        let controls = controls(world, STEPS);
         let sizes = [state.values().len(), controls.len(), params.values().len()];
         let mut names: Vec<String> = (0..sizes[0]).map(|i| state.layout().name_of(i)).collect();
         names.extend((0..sizes[1]).map(|i| format!("control {i}")));
@@ -189,7 +183,7 @@ fn agree_with_differences(wanted: impl Fn(&World) -> bool) {
 
 fn gradient(world: &World, step: &Step, options: Options) -> (Vec<u64>, usize) {
     let mut rollout = Rollout::<f64>::new(step, options).expect("a rollout");
-    let (state, params, controls) = (world.model.state(), world.model.params(), controls(world));
+    let (state, params, controls) = (world.model.state(), world.model.params(), controls(world, STEPS));
     let start = Start::new(&state, &controls, &params);
     // Twice: the second must not see anything of the first.
     rollout.gradient(&start, &Everywhere).expect("a gradient");
@@ -229,31 +223,6 @@ fn every_memory_gives_the_same_bits() {
     }
 }
 
-/// A loss of two moments, which says so or is asked at all of them.
-struct Seldom {
-    says_so: bool,
-}
-
-impl Loss for Seldom {
-    fn looks(&self, step: usize, last: bool) -> bool {
-        !self.says_so || step == 2 || last
-    }
-    fn value(&self, moment: &pullback_engine::rollout::Moment<'_>) -> f64 {
-        assert!(self.looks(moment.step, moment.last), "asked where it does not look");
-        if moment.step == 2 || moment.last { Everywhere.value(moment) } else { 0.0 }
-    }
-    fn pullback(
-        &self,
-        moment: &pullback_engine::rollout::Moment<'_>,
-        bars: &mut pullback_engine::rollout::Bars<'_>,
-    ) {
-        assert!(self.looks(moment.step, moment.last), "asked where it does not look");
-        if moment.step == 2 || moment.last {
-            Everywhere.pullback(moment, bars);
-        }
-    }
-}
-
 #[test]
 fn a_loss_that_looks_seldom_is_the_same() {
     let mut memories = vec![Memory::EveryStep, Memory::Binomial { snapshots: 2 }, Memory::Dense];
@@ -261,7 +230,7 @@ fn a_loss_that_looks_seldom_is_the_same() {
     for (world, integrator) in combinations().into_iter().filter(|(world, _)| !world.hard && !world.soft) {
         let reversible = integrator == Integrator::ReversibleVerlet;
         let step = step(&world, integrator, 2);
-        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world, STEPS));
         let start = Start::new(&state, &controls, &params);
         for &memory in memories.iter().filter(|memory| reversible || **memory != Memory::Reversible) {
             // With a cotangent that is clipped and dropped on its way.
@@ -304,13 +273,9 @@ fn a_batch_gives_the_same_bits_as_its_worlds_alone() {
     const WORLDS: usize = 19;
     for (world, integrator) in combinations() {
         let step = step(&world, integrator, 1);
-        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
-        let vary = |numbers: &[f64], w: usize| -> Vec<f64> {
-            numbers.iter().enumerate().map(|(i, x)| x * (1.0 + 0.001 * ((w * 5 + i) % 11) as f64)).collect()
-        };
-        let many = |numbers: &[f64]| (0..WORLDS).flat_map(|w| vary(numbers, w)).collect::<Vec<_>>();
-        let (states, all_controls, all_params) =
-            (many(state.values()), many(&controls), many(params.values()));
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world, STEPS));
+        let [states, all_controls, all_params] =
+            [state.values(), &controls, params.values()].map(|numbers| varied(numbers, WORLDS));
         let start = Start { states: &states, controls: &all_controls, params: &all_params };
         for threads in [1, 3] {
             let run = RunOptions { threads, ..RunOptions::default() };
@@ -345,7 +310,7 @@ fn single_precision_agrees_with_double() {
             continue;
         }
         let step = step(&world, integrator, 1);
-        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world));
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world, STEPS));
         let start = Start::new(&state, &controls, &params);
         let mut double = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
         let double = double.gradient(&start, &Everywhere).expect("a gradient");

@@ -46,7 +46,10 @@ impl<S: Parts> Keep<S> {
         Ok(match options.memory {
             Memory::EveryStep => states(options.steps)?,
             Memory::Binomial { snapshots } => states(snapshots)?,
-            Memory::Budget { bytes } => states(affordable(bytes, fixed, size, options)?)?,
+            Memory::Budget { bytes } => {
+                let state = size * Store::bytes_per_number(options.snapshots);
+                states(affordable(bytes, fixed, state, options.steps)?)?
+            }
             Memory::Dense => {
                 let len = stepper.values_len();
                 let store = Store::new(options.snapshots, options.steps * stepper.parts(), len)?;
@@ -102,14 +105,13 @@ impl<S: Parts> Keep<S> {
     }
 }
 
-/// How many states fit into what a budget leaves.
-fn affordable(bytes: usize, fixed: usize, size: usize, options: &Options) -> Result<usize, Error> {
-    let state = size * Store::bytes_per_number(options.snapshots);
+/// How many of `steps` states of `state` bytes fit into what a budget leaves.
+pub(super) fn affordable(bytes: usize, fixed: usize, state: usize, steps: usize) -> Result<usize, Error> {
     // A schedule remembers where it keeps each state, unless it keeps all.
-    let all = fixed + options.steps * state;
+    let all = fixed + steps * state;
     let needed = all.min(fixed + state + size_of::<usize>());
     if bytes >= all {
-        return Ok(options.steps);
+        return Ok(steps);
     }
     match bytes.checked_sub(fixed).map(|left| left / (state + size_of::<usize>())) {
         Some(snapshots) if snapshots > 0 => Ok(snapshots),

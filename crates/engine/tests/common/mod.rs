@@ -266,3 +266,40 @@ impl Loss for Everywhere {
         }
     }
 }
+
+/// A loss of two moments, which says so or is asked at all of them.
+pub struct Seldom {
+    /// Does it say so?
+    pub says_so: bool,
+}
+
+impl Loss for Seldom {
+    fn looks(&self, step: usize, last: bool) -> bool {
+        !self.says_so || step == 2 || last
+    }
+    fn value(&self, moment: &Moment<'_>) -> f64 {
+        assert!(self.looks(moment.step, moment.last), "asked where it does not look");
+        if moment.step == 2 || moment.last { Everywhere.value(moment) } else { 0.0 }
+    }
+    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
+        assert!(self.looks(moment.step, moment.last), "asked where it does not look");
+        if moment.step == 2 || moment.last {
+            Everywhere.pullback(moment, bars);
+        }
+    }
+}
+
+/// The controls of a world over some steps, different in each.
+pub fn controls(world: &World, steps: usize) -> Vec<f64> {
+    let mut controls = world.model.controls(steps);
+    controls.iter_mut().enumerate().for_each(|(i, u)| *u += 0.01 * (i % 7) as f64);
+    controls
+}
+
+/// Numbers of many worlds, a little different in each.
+pub fn varied(numbers: &[f64], worlds: usize) -> Vec<f64> {
+    let vary = |w: usize| {
+        numbers.iter().enumerate().map(move |(i, x)| x * (1.0 + 0.001 * ((w * 5 + i) % 11) as f64))
+    };
+    (0..worlds).flat_map(vary).collect()
+}

@@ -1,6 +1,8 @@
 //! A program on a GPU: its operations as CUDA kernels, compiled once, and run as one graph per pass. Data stays on the
 //! device between passes.
 
+mod numbers;
+mod rows;
 mod text;
 
 use std::sync::Arc;
@@ -11,11 +13,12 @@ use super::error::AccessError;
 use super::layout::{Layout, extent};
 use super::table::Table;
 use super::{List, Program};
-use crate::cuda::{Arguments, Compile, Device, Error, Graph, Memory, Module, Plain, Shape};
+use crate::cuda::{Arguments, Compile, Device, Error, Function, Graph, Memory, Module, Plain, Shape};
 use crate::patterns::c_text::Ints;
 use crate::scalar::Float;
 use crate::{Value, With};
-use text::{Launch, SUM_THREADS, Text, positions, vertices_of};
+pub use rows::{Rows, Sums};
+use text::{Launch, SQUARES, SUM_THREADS, Text, positions, vertices_of};
 
 /// Why a program cannot run on a GPU.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -54,7 +57,7 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     values: Memory<S>,
     bars: Memory<S>,
     ints: Memory<u32>,
-    _scratch: Memory<S>,
+    scratch: Memory<S>,
     layouts: Vec<Layout>,
     ints_layout: Ints,
     lists: Vec<Table>,
@@ -64,6 +67,8 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     pullback: Graph,
     carry: Graph,
     carry_back: Graph,
+    /// Sums squares.
+    squares: Function,
     traffic: [usize; 2],
     compile_seconds: f64,
     compiled_before: bool,
@@ -134,8 +139,21 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             })
         };
         let (forward, pullback) = (record(&text.launches[0])?, record(&text.launches[1])?);
+        let zero = |output: usize| {
+            let (offset, info) = (text.layouts[output].offset, &inner.buffers[output]);
+            bars.zero_at(offset..offset + extent(info, &text.layouts[output], worlds))
+        };
         let copy = |memory: &Memory<S>, back: bool| {
             Graph::capture(device, || {
+                if back {
+                    let carried =
+                        |output: &&usize| inner.carried.iter().any(|&(_, carried)| carried == **output);
+                    inner
+                        .outputs
+                        .iter()
+                        .filter(|output| !carried(output))
+                        .try_for_each(|&output| zero(output))?;
+                }
                 for &(input, output) in &inner.carried {
                     let numbers = extent(&inner.buffers[input], &text.layouts[input], worlds);
                     let (input, output) = (text.layouts[input].offset, text.layouts[output].offset);
@@ -152,7 +170,8 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             values,
             bars,
             ints,
-            _scratch: scratch,
+            scratch,
+            squares: module.function(SQUARES)?,
             layouts: text.layouts,
             ints_layout: text.ints,
             worlds,
@@ -172,8 +191,8 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     fn fill_constants(&self) -> Result<(), DeviceError> {
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             let Some(data) = &info.data else { continue };
-            let layout = Layout { offset: 0, ..self.layouts[b] };
-            let mut host = vec![S::default(); extent(info, &layout, self.worlds)];
+            let layout = self.alone(b);
+            let mut host = vec![S::default(); self.extent(b)];
             for (i, number) in data.iter().enumerate() {
                 let at = layout.at(i / info.numbers) + i % info.numbers * layout.stride;
                 for world in 0..self.worlds.max(1) {
@@ -200,7 +219,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         Ok(self.carry.launch()?)
     }
 
-    /// The cotangents of inputs become those of the outputs of the step before.
+    /// The cotangents of inputs become those of the outputs of the step before; those of other outputs become zero.
     pub fn carry_back(&self) -> Result<(), DeviceError> {
         Ok(self.carry_back.launch()?)
     }
@@ -208,6 +227,17 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     /// The device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// How many bytes of the device's memory it takes.
+    pub fn bytes(&self) -> usize {
+        let numbers = self.values.len() + self.bars.len() + self.scratch.len();
+        numbers * size_of::<S>() + self.ints.len() * size_of::<u32>()
+    }
+
+    /// How many numbers of an arena a buffer takes, of all worlds and with padding.
+    fn extent(&self, id: usize) -> usize {
+        extent(&self.program.inner.buffers[id], &self.layouts[id], self.worlds)
     }
 
     /// The bytes that a forward pass and a pullback move: each value once, contributions to vertices twice.
@@ -225,8 +255,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         if world >= worlds {
             return Err(AccessError::NoWorld { world, worlds });
         }
-        let layout = Layout { offset: 0, ..self.layouts[id] };
-        Ok((layout, extent(&self.program.inner.buffers[id], &layout, self.worlds)))
+        Ok((self.alone(id), self.extent(id)))
     }
 
     fn set<T: Value>(
@@ -311,8 +340,8 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     pub fn clear_parameters(&self) -> Result<(), DeviceError> {
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             if info.role == Role::Parameter {
-                let (offset, numbers) = (self.layouts[b].offset, extent(info, &self.layouts[b], self.worlds));
-                self.bars.zero_at(offset..offset + numbers)?;
+                let offset = self.layouts[b].offset;
+                self.bars.zero_at(offset..offset + self.extent(b))?;
             }
         }
         Ok(())

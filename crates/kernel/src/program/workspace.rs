@@ -1,6 +1,5 @@
 //! The memory a program runs in.
 
-mod health;
 mod numbers;
 mod state;
 

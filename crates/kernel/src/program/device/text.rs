@@ -18,6 +18,9 @@ const PATTERNS: &str = include_str!("../../cuda/patterns.cuh");
 /// Threads in a block that sums.
 pub const SUM_THREADS: u32 = 256;
 
+/// The function that sums squares of a buffer's numbers: see [`squares`].
+pub const SQUARES: &str = "pb_squares";
+
 /// A launch of a kernel: over `count` threads, or over blocks of [`SUM_THREADS`].
 pub struct Launch {
     pub function: String,
@@ -70,6 +73,7 @@ impl Text {
         if most > u32::MAX as usize {
             return Err(DeviceError::TooLarge { count: most });
         }
+        source.push(&squares::<S>());
         text.source = source.text().to_owned();
         Ok(text)
     }
@@ -294,6 +298,29 @@ fn function_of_blocks<S: Float>(name: &str, body: &str) -> String {
     let parameters = PARAMETERS.replace("{R}", S::C_NAME);
     format!(
         "extern \"C\" __global__ void {name}({R}* {parameters}) {{\ntypedef {R} R;\n{body}}}\n",
+        R = S::C_NAME
+    )
+}
+
+/// Σ x² over the numbers of a buffer: of one world a sum for each block, of a batch a sum for each world.
+fn squares<S: Float>() -> String {
+    format!(
+        r#"extern "C" __global__ void {SQUARES}(const {R}* array, double* sums, size_t len, size_t numbers,
+    size_t shift, size_t row, size_t stride, size_t worlds) {{
+    size_t thread = (size_t)blockIdx.x * {SUM_THREADS}u + threadIdx.x, w = worlds > 0 ? thread : 0;
+    size_t first = worlds > 0 ? 0 : thread, step = worlds > 0 ? 1 : (size_t)gridDim.x * {SUM_THREADS}u;
+    if (worlds > 0 && w >= worlds) return;
+    double sum = 0;
+    for (size_t i = first; i < len * numbers; i += step) {{
+        size_t e = i / numbers, c = i % numbers;
+        double x = array[(e >> shift) * row + c * stride + (e & (((size_t)1 << shift) - 1)) + w];
+        sum += x * x;
+    }}
+    if (worlds > 0) {{ sums[w] = sum; return; }}
+    sum = pb_block_sum(sum);
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}}
+"#,
         R = S::C_NAME
     )
 }

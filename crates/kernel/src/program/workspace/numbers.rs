@@ -3,90 +3,9 @@
 use std::ops::Range;
 
 use super::super::by_hand::BufferUse;
-use super::super::layout::BLOCK;
+use super::super::copies;
 use super::super::operation::Scalar;
 use super::{AccessError, Layout, Machine, RunOptions, Side, Workspace};
-
-/// Calls `visit` with where each of `len` numbers lies, and its place among them, for values of `count` numbers. Many are those of vectors, in
-/// blocks: with constants in place of a layout the loop is several times as fast.
-#[inline(always)]
-fn each_number(layout: Layout, count: usize, len: usize, mut visit: impl FnMut(usize, usize)) {
-    const VECTORS: usize = BLOCK * 3;
-    match (count, layout.row, layout.stride, layout.step()) {
-        (1, _, _, Some(step)) => (0..len).for_each(|e| visit(layout.offset + e * step, e)),
-        (3, VECTORS, BLOCK, None) => {
-            for block in 0..len.div_ceil(VECTORS) {
-                let first = block * VECTORS;
-                let mut vector = |i: usize| {
-                    (0..3).for_each(|c| visit(layout.offset + first + c * BLOCK + i, first + 3 * i + c));
-                };
-                match (len - first) / 3 {
-                    BLOCK.. => (0..BLOCK).for_each(&mut vector),
-                    rest => (0..rest).for_each(&mut vector),
-                }
-            }
-        }
-        _ => {
-            for e in 0..len / count.max(1) {
-                let from = layout.at(e);
-                (0..count).for_each(|c| visit(from + c * layout.stride, count * e + c));
-            }
-        }
-    }
-}
-
-/// Do vectors lie in rows of four numbers, as those of states do? Rows are then copied whole.
-fn is_rows_of_vectors(layout: Layout, count: usize) -> bool {
-    (count, layout.row, layout.stride, layout.shift) == (3, 4, 1, 0)
-}
-
-/// Vectors from rows of four: of each, the next one overwrites the last number.
-///
-/// # Safety
-/// There are as many rows as vectors.
-unsafe fn vectors_from_rows<S: Scalar>(rows: *const S, vectors: &mut [S]) {
-    let Some(last) = (vectors.len() / 3).checked_sub(1) else { return };
-    let vectors = vectors.as_mut_ptr();
-    // SAFETY: the caller's promise; the last vector has no room for a fourth number.
-    unsafe {
-        for e in 0..last {
-            vectors.add(3 * e).cast::<[S; 4]>().write(rows.add(4 * e).cast::<[S; 4]>().read());
-        }
-        vectors.add(3 * last).cast::<[S; 3]>().write(rows.add(4 * last).cast::<[S; 3]>().read());
-    }
-}
-
-/// The inverse of [`vectors_from_rows`]; what pads the rows is zero.
-///
-/// # Safety
-/// There are as many rows as vectors.
-unsafe fn rows_from_vectors<S: Scalar>(vectors: &[S], rows: *mut S) {
-    let Some(last) = (vectors.len() / 3).checked_sub(1) else { return };
-    let vectors = vectors.as_ptr();
-    // SAFETY: the caller's promise; after the last vector there is nothing to read.
-    unsafe {
-        for e in 0..last {
-            let [x, y, z, _] = vectors.add(3 * e).cast::<[S; 4]>().read();
-            rows.add(4 * e).cast::<[S; 4]>().write([x, y, z, S::default()]);
-        }
-        let [x, y, z] = vectors.add(3 * last).cast::<[S; 3]>().read();
-        rows.add(4 * last).cast::<[S; 4]>().write([x, y, z, S::default()]);
-    }
-}
-
-/// Σ (x² + y² + z²) of vectors in rows of four, whose last number is none of theirs. Many sums side by side: one would wait for itself.
-fn squares_of_rows<S: Scalar>(rows: &[[S; 4]], value: impl Fn(S) -> f64) -> f64 {
-    let mut sums = [[0.0; 4]; 4];
-    let (fours, rest) = rows.as_chunks::<4>();
-    for four in fours {
-        for (sum, row) in sums.iter_mut().zip(four) {
-            sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += value(*x) * value(*x));
-        }
-    }
-    let [x, y, z, _] = std::array::from_fn(|c| sums.iter().map(|sum| sum[c]).sum::<f64>());
-    let last = rest.iter().flat_map(|row| &row[..3]).map(|x| value(*x) * value(*x)).sum::<f64>();
-    x + y + z + last
-}
 
 impl<S: Scalar> Workspace<S> {
     /// Sets an input or parameter in one world, from its numbers.
@@ -165,20 +84,8 @@ impl<S: Scalar> Workspace<S> {
         let id = buffer.into().id;
         let info = &self.program.inner.buffers[id];
         let (array, layout) = self.place(id, world, true, info.len * info.numbers)?;
-        if is_rows_of_vectors(layout, info.numbers) {
-            // SAFETY: the rows of the buffer, to which nobody writes while the workspace is borrowed.
-            let rows = unsafe {
-                std::slice::from_raw_parts(array.add(layout.offset).cast::<[S; 4]>().cast_const(), info.len)
-            };
-            return Ok(squares_of_rows(rows, value));
-        }
-        let mut sum = 0.0;
-        each_number(layout, info.numbers, info.len * info.numbers, |at, _| {
-            // SAFETY: a number of the buffer, to which nobody writes while the workspace is borrowed.
-            let x = value(unsafe { array.add(at).read() });
-            sum += x * x;
-        });
-        Ok(sum)
+        // SAFETY: a buffer of this arena, to which nobody writes while the workspace is borrowed.
+        Ok(unsafe { copies::squares(array, layout, [info.numbers, info.len], value) })
     }
 
     /// Where the buffer starts in one world's arena, if `found` is how many numbers it has.
@@ -202,16 +109,8 @@ impl<S: Scalar> Workspace<S> {
 
     fn get_numbers(&self, id: usize, world: usize, bars: bool, numbers: &mut [S]) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
-        let count = self.program.inner.buffers[id].numbers;
-        if is_rows_of_vectors(layout, count) {
-            // SAFETY: the rows of the buffer, to which nobody writes while the workspace is borrowed.
-            unsafe { vectors_from_rows(array.add(layout.offset), numbers) };
-            return Ok(());
-        }
-        // SAFETY: numbers of the buffer, to which nobody writes while the workspace is borrowed.
-        each_number(layout, count, numbers.len(), |at, i| unsafe {
-            *numbers.get_unchecked_mut(i) = array.add(at).read();
-        });
+        // SAFETY: a buffer of this arena, to which nobody writes while the workspace is borrowed.
+        unsafe { copies::gather(array, layout, self.program.inner.buffers[id].numbers, numbers) };
         Ok(())
     }
 
@@ -223,16 +122,8 @@ impl<S: Scalar> Workspace<S> {
         bars: bool,
     ) -> Result<(), AccessError> {
         let (array, layout) = self.place(id, world, bars, numbers.len())?;
-        let count = self.program.inner.buffers[id].numbers;
-        if is_rows_of_vectors(layout, count) {
-            // SAFETY: the rows of the buffer, and the workspace is borrowed alone.
-            unsafe { rows_from_vectors(numbers, array.add(layout.offset)) };
-            return Ok(());
-        }
-        // SAFETY: numbers of the buffer, and the workspace is borrowed alone.
-        each_number(layout, count, numbers.len(), |at, i| unsafe {
-            array.add(at).write(*numbers.get_unchecked(i));
-        });
+        // SAFETY: a buffer of this arena, and the workspace is borrowed alone.
+        unsafe { copies::scatter(numbers, array, layout, self.program.inner.buffers[id].numbers) };
         Ok(())
     }
 

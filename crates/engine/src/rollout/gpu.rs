@@ -1,0 +1,597 @@
+//! Rollouts on a GPU. States and cotangents stay there: they come to the host where a loss looks, and nothing else waits for it.
+
+use std::sync::Arc;
+
+use pullback_kernel::cuda::Device;
+use pullback_kernel::program::{BufferUse, DeviceFloat, DeviceWorkspace, Rows, Sums};
+use pullback_scene::{Integrator, Memory};
+
+use super::keep::affordable;
+use super::moments::Moments;
+use super::schedule::{Action, Schedule};
+use super::{Gradient, Loss, Moment, Options, Start, check, check_start};
+use crate::error::Error;
+use crate::preparation::Preparing;
+use crate::step::{Io, Step, ranges};
+use crate::stepper::{Parts, are_finite};
+use crate::stop;
+
+/// The memory on a GPU in which rollouts of a step run: what a [`Rollout`](super::Rollout) is on the CPU, with the same losses, starts, gradients
+/// and errors.
+///
+/// It has explicit integrators, and all that is made of kernels: particles, springs, soft solids and sheets, air, the ground, motions, controllers
+/// and forces of one's own. What is written by hand for the CPU (robots, shapes that touch, soft surfaces that touch each other, implicit steps)
+/// is refused when it is made. `Options::run` is for what depends on params alone, which is prepared on the CPU; `Options::snapshots` does not
+/// matter, because states are kept as they are.
+///
+/// ```no_run
+/// use pullback_engine::rollout::NoLoss;
+/// use pullback_engine::{GpuRollout, Options, Start, Step};
+/// use pullback_kernel::cuda::Device;
+/// use pullback_scene::{Particles, Scene};
+///
+/// let scene = Scene { particles: vec![Particles::single("ball", [0.0; 3], 0.2)], ..Scene::default() };
+/// let step = Step::of(&scene)?;
+/// let device = Device::new(0)?;
+/// let mut rollout = GpuRollout::<f32>::new(&step, Options::of(&scene), &device)?;
+/// let (state, params) = (step.model().state(), step.model().params());
+/// let gradient = rollout.gradient(&Start::new(&state, &[], &params), &NoLoss)?;
+/// println!("{:?}", gradient.states);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct GpuRollout<S: DeviceFloat + Parts = f32> {
+    step: Step,
+    options: Options,
+    io: Io,
+    workspace: DeviceWorkspace<S>,
+    preparing: Option<Preparing<S>>,
+    keep: Keep<S>,
+    /// The time of each part of a step, and the controls of each step: what changes on the way but the state.
+    times: Rows<S>,
+    controls: Rows<S>,
+    /// Cotangents of controls in each part of a step.
+    control_bars: Rows<S>,
+    /// Of cotangents of states before each step, and whether they are here.
+    norms: Sums,
+    summed: Vec<bool>,
+    moments: Moments,
+    /// Cotangents of the states of all worlds, if they are on the host; otherwise those of the workspace's inputs are the next.
+    bars: Vec<S>,
+    bars_are_here: bool,
+    numbers: Vec<S>,
+    /// The outputs are to become inputs before the next forward pass.
+    to_carry: bool,
+    /// States and cotangents are looked at after every step: something was not finite.
+    searching: bool,
+    bytes: usize,
+}
+
+/// What stays on the device for the way back.
+enum Keep<S: DeviceFloat> {
+    /// Some states, or all.
+    States { schedule: Schedule, rows: Rows<S> },
+    /// Of every part of a step all values that its pullback reads.
+    Values { rows: Rows<S> },
+}
+
+impl<S: DeviceFloat + Parts> GpuRollout<S> {
+    /// Compiles the step for a device, or takes it from the cache, and sets aside all memory that rollouts of this kind need.
+    pub fn new(step: &Step, options: Options, device: &Arc<Device>) -> Result<Self, Error> {
+        check(step, &options)?;
+        is_explicit(step)?;
+        let (model, io) = (step.model(), step.io.clone());
+        let workspace = match options.worlds {
+            1 => step.program.on_device(device)?,
+            worlds => step.program.batch_on_device(device, worlds)?,
+        };
+        let parts = options.steps * step.scheme().substeps;
+        let (times, controls) = ([BufferUse::from(io.time)], uses(&io.control));
+        let times = workspace.rows(&times, parts)?;
+        let control_bars = workspace.rows(&controls, parts)?;
+        let controls = workspace.rows(&controls, options.steps)?;
+        let norms = workspace.sums(&uses(&io.state), options.steps + 1)?;
+        let fixed =
+            workspace.bytes() + times.bytes() + controls.bytes() + control_bars.bytes() + norms.bytes();
+        let keep = Keep::new(&workspace, &options, parts, fixed)?;
+        let preparing =
+            step.prepare.as_ref().map(|prepare| Preparing::new(prepare, options.worlds, options.run));
+        let states = options.worlds * model.state_layout().len();
+        Ok(GpuRollout {
+            moments: Moments::new(step, options),
+            bars: vec![S::default(); states],
+            numbers: vec![S::default(); states],
+            bars_are_here: true,
+            to_carry: false,
+            searching: false,
+            bytes: fixed + keep.bytes(),
+            step: step.clone(),
+            options,
+            io,
+            workspace,
+            preparing,
+            keep,
+            times,
+            controls,
+            control_bars,
+            norms,
+            summed: vec![false; options.steps + 1],
+        })
+    }
+
+    /// The step that it makes.
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+
+    /// How it runs.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The program on the device.
+    pub fn workspace(&self) -> &DeviceWorkspace<S> {
+        &self.workspace
+    }
+
+    /// How many bytes of the device's memory it takes, and how many of these it keeps for the way back.
+    pub fn bytes(&self) -> (usize, usize) {
+        (self.bytes, self.keep.bytes())
+    }
+
+    /// The loss of each world.
+    pub fn value(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&[f64], Error> {
+        self.searched(|rollout| {
+            rollout.begin(start)?;
+            rollout.forwards(start, loss, false)
+        })?;
+        Ok(&self.moments.gradient.values)
+    }
+
+    /// Runs the rollout, and shows each moment of each world, from the first to the last.
+    pub fn watch(&mut self, start: &Start<'_>, mut see: impl FnMut(&Moment<'_>)) -> Result<(), Error> {
+        self.begin(start)?;
+        for step in 0..=self.options.steps {
+            (0..self.options.worlds).for_each(|world| see(&self.moments.moment(start, world, step)));
+            if step < self.options.steps {
+                for part in step * self.parts()..(step + 1) * self.parts() {
+                    self.enter()?;
+                    self.forward(part)?;
+                }
+                self.see_state(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The loss of each world, and its derivatives by the first state, all controls and all params.
+    pub fn gradient(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&Gradient, Error> {
+        self.searched(|rollout| {
+            rollout.begin(start)?;
+            rollout.moments.gradient.clear();
+            rollout.workspace.clear_parameters()?;
+            rollout.forwards(start, loss, true)?;
+            rollout.backwards(start, loss)?;
+            rollout.finish()
+        })?;
+        Ok(&self.moments.gradient)
+    }
+
+    /// Does work at full speed; if a number was not finite, once more, and looks at every step to tell where it was made.
+    fn searched(&mut self, work: impl Fn(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        self.searching = false;
+        match work(self) {
+            Err(error @ (Error::NotFinite { .. } | Error::GradientNotFinite { .. })) => {
+                self.searching = true;
+                let found = work(self);
+                self.searching = false;
+                Err(found.err().unwrap_or(error))
+            }
+            done => done,
+        }
+    }
+
+    /// Sets what a rollout starts from.
+    fn begin(&mut self, start: &Start<'_>) -> Result<(), Error> {
+        let (worlds, steps) = (self.options.worlds, self.options.steps);
+        check_start(self.step.model(), worlds, steps, start)?;
+        self.moments.state.copy_from_slice(start.states);
+        self.moments.gradient.values.fill(0.0);
+        let states = numbers(start.states);
+        write(&self.workspace, &self.io.state, &states, worlds)?;
+        let params: Vec<S> = numbers(start.params);
+        write(&self.workspace, &self.io.params, &params, worlds)?;
+        self.prepare(&params)?;
+        let h = self.step.scheme().part();
+        let times: Vec<S> =
+            (0..steps * self.parts()).map(|part| S::from_parts(part as f64 * h, 0.0)).collect();
+        let time = [BufferUse::from(self.io.time)];
+        self.workspace.write_rows(&self.times, &time, |_, part, _| &times[part..=part])?;
+        let (controls, len) = (numbers::<S>(start.controls), self.step.model().control_layout().len());
+        let at: Vec<_> = ranges(&self.io.control).map(|(_, range)| range).collect();
+        self.workspace.write_rows(&self.controls, &uses(&self.io.control), |buffer, step, world| {
+            let from = (world * steps + step) * len;
+            &controls[from + at[buffer].start..from + at[buffer].end]
+        })?;
+        self.to_carry = false;
+        Ok(())
+    }
+
+    /// Makes what depends on params alone, on the CPU.
+    fn prepare(&mut self, params: &[S]) -> Result<(), Error> {
+        let Some(preparing) = &mut self.preparing else { return Ok(()) };
+        let (worlds, prepared) = (self.options.worlds, &self.io.prepared);
+        let len = params.len() / worlds;
+        for world in 0..worlds {
+            preparing.set_params(world, &params[world * len..(world + 1) * len])?;
+        }
+        preparing.make();
+        let mut made = vec![Vec::new(); worlds];
+        for (world, made) in made.iter_mut().enumerate() {
+            preparing.give(world, prepared, |_, numbers| {
+                made.extend_from_slice(numbers);
+                Ok(())
+            })?;
+        }
+        for (buffer, range) in ranges(prepared) {
+            self.workspace.write_numbers(buffer, |world| &made[world][range.clone()])?;
+        }
+        Ok(())
+    }
+
+    /// In how many parts a step is made.
+    fn parts(&self) -> usize {
+        self.step.scheme().substeps
+    }
+
+    /// The state that was made last becomes that before the next part.
+    fn enter(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.to_carry) {
+            self.workspace.carry()?;
+        }
+        Ok(())
+    }
+
+    /// Makes a part of a step from the state that is entered.
+    fn forward(&mut self, part: usize) -> Result<(), Error> {
+        let step = part / self.parts();
+        stop::go_on(step)?;
+        self.workspace.bring(&self.times, part)?;
+        self.workspace.bring(&self.controls, step)?;
+        self.workspace.forward()?;
+        self.to_carry = true;
+        Ok(())
+    }
+
+    /// Takes the states of all worlds: those before step number `step`, or, where a part was just made, those after it.
+    fn see_state(&mut self, step: usize) -> Result<(), Error> {
+        let state = if self.to_carry { &self.io.next } else { &self.io.state };
+        read(state, &mut self.numbers, self.options.worlds, |buffer, see| {
+            self.workspace.read_numbers(buffer, see)
+        })?;
+        self.moments.state.iter_mut().zip(&self.numbers).for_each(|(to, from)| *to = from.value());
+        if are_finite(&self.numbers) {
+            return Ok(());
+        }
+        let found = self.workspace.check_values()?;
+        // The workspace knows of every number of the state, so that there is one.
+        let source = found.ok_or(Error::NothingToPullBack)?;
+        Err(self.not_finite(step, source))
+    }
+
+    fn not_finite(&self, step: usize, source: pullback_kernel::program::NonFinite) -> Error {
+        let world = (self.options.worlds > 1).then_some(source.world);
+        Error::NotFinite { step, world, source }
+    }
+
+    /// All steps, and the loss on the way.
+    fn forwards(&mut self, start: &Start<'_>, loss: &dyn Loss, keeping: bool) -> Result<(), Error> {
+        let parts = self.parts();
+        if keeping {
+            self.keep.restart(self.options.steps * parts);
+        }
+        for part in 0..self.options.steps * parts {
+            if part % parts == 0 {
+                self.add_value(start, loss, part / parts)?;
+            }
+            self.enter()?;
+            if keeping {
+                self.keep.before(&self.workspace)?;
+            }
+            self.forward(part)?;
+            if keeping {
+                self.keep.after(&self.workspace, part)?;
+            }
+            if self.searching {
+                self.see_state(part / parts)?;
+            }
+        }
+        self.add_value(start, loss, self.options.steps)
+    }
+
+    fn add_value(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) -> Result<(), Error> {
+        // The last state shows whether all went well, whoever looks; the first is here.
+        if step > 0 && (self.moments.sees(loss, step) || step == self.options.steps) {
+            self.see_state(step - 1)?;
+        }
+        self.moments.add_value(start, loss, step);
+        Ok(())
+    }
+
+    /// Each part's values, its pullback, the loss at its start, from the last to the first.
+    fn backwards(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<(), Error> {
+        let (steps, parts) = (self.options.steps, self.parts());
+        self.bars.fill(S::default());
+        self.add_bars(start, loss, steps)?;
+        for part in (0..steps * parts).rev() {
+            if part + 1 < steps * parts {
+                self.go_back_to(part)?;
+            }
+            self.pull(part)?;
+            if part % parts == 0 {
+                self.add_bars(start, loss, part / parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings back the values of a part of a step.
+    fn go_back_to(&mut self, part: usize) -> Result<(), Error> {
+        loop {
+            let action = match &mut self.keep {
+                Keep::Values { rows } => {
+                    stop::go_on(part / self.step.scheme().substeps)?;
+                    self.to_carry = false;
+                    return Ok(self.workspace.bring(rows, part)?);
+                }
+                Keep::States { schedule, .. } => schedule.next(),
+            };
+            match action {
+                Some(Action::Return { slot, .. }) => {
+                    self.to_carry = false;
+                    self.keep.bring(&self.workspace, slot)?;
+                }
+                Some(Action::Keep { slot, .. }) => {
+                    self.enter()?;
+                    self.keep.put(&self.workspace, slot)?;
+                }
+                Some(Action::Advance { step }) => {
+                    self.enter()?;
+                    self.forward(step)?;
+                }
+                Some(Action::Pull { .. }) | None => break,
+            }
+        }
+        self.enter()?;
+        self.forward(part)
+    }
+
+    /// Pulls cotangents back through a part of a step, whose values are there.
+    fn pull(&mut self, part: usize) -> Result<(), Error> {
+        if std::mem::take(&mut self.bars_are_here) {
+            let len = self.bars.len() / self.options.worlds;
+            for (buffer, range) in ranges(&self.io.next) {
+                let bars = |world: usize| &self.bars[world * len + range.start..world * len + range.end];
+                self.workspace.seed_numbers(buffer, bars)?;
+            }
+        } else {
+            self.workspace.carry_back()?;
+        }
+        self.workspace.pullback()?;
+        self.workspace.keep_bars(&self.control_bars, part)?;
+        // The state before it is that which a loss looks at next.
+        self.to_carry = false;
+        if self.searching {
+            self.see_bars(part / self.parts())?;
+        }
+        Ok(())
+    }
+
+    /// Takes the cotangents of the states of all worlds before step number `step`.
+    fn see_bars(&mut self, step: usize) -> Result<(), Error> {
+        read(&self.io.state, &mut self.numbers, self.options.worlds, |buffer, see| {
+            self.workspace.bar_numbers(buffer, see)
+        })?;
+        if are_finite(&self.numbers) {
+            return Ok(());
+        }
+        let source = self.workspace.check_bars()?.ok_or(Error::NothingToPullBack)?;
+        Err(self.not_finite(step, source))
+    }
+
+    /// At the start of a step, or at the end: drops cotangents, adds those of the loss, notes how long they are, and clips them.
+    fn add_bars(&mut self, start: &Start<'_>, loss: &dyn Loss, step: usize) -> Result<(), Error> {
+        let (options, seen, last) = (self.options, self.moments.sees(loss, step), step == self.options.steps);
+        let dropped = !last && options.drops_before(step);
+        if !(seen || last || dropped || step == 0 || options.clip.is_some()) {
+            self.summed[step] = true;
+            return Ok(self.workspace.sum_squares(&self.norms, step)?);
+        }
+        self.summed[step] = false;
+        if dropped {
+            self.bars.fill(S::default());
+        } else if !last {
+            self.see_bars(step)?;
+            self.bars.copy_from_slice(&self.numbers);
+        }
+        if seen {
+            if !last {
+                self.see_state(step)?;
+            }
+            self.moments.pull_loss(start, loss, step, &mut self.bars);
+        }
+        let len = self.bars.len() / options.worlds;
+        for world in 0..options.worlds {
+            let norm = options.shorten(&mut self.bars[world * len..(world + 1) * len]);
+            self.moments.gradient.norms[world * (options.steps + 1) + step] = norm;
+        }
+        self.bars_are_here = true;
+        Ok(())
+    }
+
+    /// Collects what the way back has left.
+    fn finish(&mut self) -> Result<(), Error> {
+        let (worlds, steps, parts) = (self.options.worlds, self.options.steps, self.parts());
+        let Gradient { states, controls, params, norms, .. } = &mut self.moments.gradient;
+        states.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
+        let (len, at) =
+            (controls.len() / (worlds * steps).max(1), ranges(&self.io.control).collect::<Vec<_>>());
+        self.workspace.read_rows(
+            &self.control_bars,
+            &uses(&self.io.control),
+            |buffer, part, world, bars| {
+                let from = (world * steps + part / parts) * len + at[buffer].1.start;
+                controls[from..from + bars.len()]
+                    .iter_mut()
+                    .zip(bars)
+                    .for_each(|(to, from)| *to += from.value());
+            },
+        )?;
+        let sums = self.workspace.read_sums(&self.norms)?;
+        for (i, norm) in norms.iter_mut().enumerate().filter(|(i, _)| self.summed[i % (steps + 1)]) {
+            *norm = sums[i % (steps + 1) * worlds + i / (steps + 1)].sqrt();
+        }
+        let mut bars = vec![S::default(); params.len()];
+        read(&self.io.params, &mut bars, worlds, |buffer, see| self.workspace.bar_numbers(buffer, see))?;
+        if let Some(preparing) = &mut self.preparing {
+            let all: usize = self.io.prepared.iter().map(|(_, len)| len).sum();
+            let mut prepared = vec![S::default(); all * worlds];
+            read(&self.io.prepared, &mut prepared, worlds, |buffer, see| {
+                self.workspace.bar_numbers(buffer, see)
+            })?;
+            let len = bars.len() / worlds;
+            for (world, prepared) in prepared.chunks_exact(all.max(1)).enumerate() {
+                let mut rest = prepared;
+                preparing.seed(world, &self.io.prepared, |_, numbers| {
+                    let (some, others) = rest.split_at(numbers.len());
+                    numbers.copy_from_slice(some);
+                    rest = others;
+                    Ok(())
+                })?;
+            }
+            preparing.pull_seeded();
+            (0..worlds)
+                .try_for_each(|world| preparing.add_bars(world, &mut bars[world * len..(world + 1) * len]))?;
+        }
+        params.iter_mut().zip(&bars).for_each(|(sum, bar)| *sum += bar.value());
+        self.moments.check()
+    }
+}
+
+impl<S: DeviceFloat> Keep<S> {
+    fn new(
+        workspace: &DeviceWorkspace<S>,
+        options: &Options,
+        parts: usize,
+        fixed: usize,
+    ) -> Result<Self, Error> {
+        let states = |snapshots: usize| -> Result<Self, Error> {
+            let schedule = Schedule::new(parts, snapshots);
+            let rows = workspace.rows_of_states(schedule.snapshots())?;
+            Ok(Keep::States { schedule, rows })
+        };
+        match options.memory {
+            Memory::EveryStep => states(parts),
+            Memory::Binomial { snapshots } => states(snapshots),
+            Memory::Budget { bytes } => {
+                let state = workspace.rows_of_states(1)?.bytes();
+                states(affordable(bytes, fixed, state, parts)?)
+            }
+            Memory::Dense => Ok(Keep::Values { rows: workspace.rows_of_values(parts)? }),
+            Memory::Reversible => {
+                Err(Error::Reversible("GPUs run no steps backwards: choose another memory".into()))
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Keep::States { rows, .. } | Keep::Values { rows } => rows.bytes(),
+        }
+    }
+
+    fn restart(&mut self, parts: usize) {
+        if let Keep::States { schedule, .. } = self {
+            schedule.restart(parts);
+        }
+    }
+
+    /// Before a part of a step of the first way forwards.
+    fn before(&mut self, workspace: &DeviceWorkspace<S>) -> Result<(), Error> {
+        let Keep::States { schedule, rows } = self else { return Ok(()) };
+        while let Some(Action::Keep { slot, .. }) = schedule.next() {
+            workspace.keep(rows, slot)?;
+        }
+        Ok(())
+    }
+
+    /// After it.
+    fn after(&mut self, workspace: &DeviceWorkspace<S>, part: usize) -> Result<(), Error> {
+        match self {
+            Keep::Values { rows } => Ok(workspace.keep(rows, part)?),
+            Keep::States { .. } => Ok(()),
+        }
+    }
+
+    fn put(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
+        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
+        Ok(workspace.keep(rows, slot)?)
+    }
+
+    fn bring(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
+        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
+        Ok(workspace.bring(rows, slot)?)
+    }
+}
+
+/// An error if a step solves an equation, or must be exact.
+fn is_explicit(step: &Step) -> Result<(), Error> {
+    let integrator = step.scheme().integrator;
+    match integrator {
+        Integrator::ExplicitEuler
+        | Integrator::SemiImplicitEuler
+        | Integrator::RungeKutta4
+        | Integrator::VelocityVerlet => Ok(()),
+        Integrator::ImplicitMidpoint | Integrator::BackwardEuler | Integrator::ReversibleVerlet => {
+            let wanted = "on a GPU it is an explicit one: implicit and reversible steps run on the CPU";
+            Err(Error::Scheme { what: "the integrator", found: integrator.name().to_owned(), wanted })
+        }
+    }
+}
+
+fn uses(buffers: &[(BufferUse, usize)]) -> Vec<BufferUse> {
+    buffers.iter().map(|(buffer, _)| *buffer).collect()
+}
+
+fn numbers<S: Parts>(values: &[f64]) -> Vec<S> {
+    values.iter().map(|x| S::from_parts(*x, 0.0)).collect()
+}
+
+/// Sets buffers from flat vectors, of worlds one after the other.
+fn write<S: DeviceFloat>(
+    workspace: &DeviceWorkspace<S>,
+    buffers: &[(BufferUse, usize)],
+    numbers: &[S],
+    worlds: usize,
+) -> Result<(), Error> {
+    let len = numbers.len() / worlds;
+    ranges(buffers).try_for_each(|(buffer, range)| {
+        let of = |world: usize| &numbers[world * len + range.start..world * len + range.end];
+        Ok(workspace.write_numbers(buffer, of)?)
+    })
+}
+
+/// Reads buffers into flat vectors.
+fn read<S: DeviceFloat>(
+    buffers: &[(BufferUse, usize)],
+    numbers: &mut [S],
+    worlds: usize,
+    from: impl Fn(BufferUse, &mut dyn FnMut(usize, &[S])) -> Result<(), pullback_kernel::program::DeviceError>,
+) -> Result<(), Error> {
+    let len = numbers.len() / worlds;
+    ranges(buffers).try_for_each(|(buffer, range)| {
+        let mut take = |world: usize, some: &[S]| {
+            numbers[world * len + range.start..world * len + range.end].copy_from_slice(some);
+        };
+        Ok(from(buffer, &mut take)?)
+    })
+}

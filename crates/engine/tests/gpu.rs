@@ -1,0 +1,210 @@
+//! Rollouts on a GPU against those on the CPU. Where there is no GPU they cannot be made, and tests say so; that the text of steps compiles is
+//! tested by `cuda.rs`.
+//!
+//! On a GPU machine without Rust, the compiled test runs as it is, and prints what it measured: `./gpu-HASH --nocapture`.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Everywhere, Seldom, World, controls, solids, varied, worlds};
+use pullback_engine::{
+    Error, GpuRollout, Gradient, Integrator, Loss, Memory, Options, Parts, Rollout, Scheme, Start, Step,
+};
+use pullback_kernel::cuda::{self, Device};
+use pullback_kernel::program::{DeviceError, DeviceFloat};
+
+const STEPS: usize = 7;
+const WORLDS: usize = 5;
+
+/// The first device, or `None` after a line that says why.
+fn gpu() -> Option<Arc<Device>> {
+    match Device::new(0) {
+        Err(error @ (cuda::Error::NoDriver | cuda::Error::NoDevice { count: 0, .. })) => {
+            println!("skipped, since there is no GPU: {error}");
+            None
+        }
+        device => Some(device.expect("a device that works")),
+    }
+}
+
+fn step(world: &World, integrator: Integrator, substeps: usize) -> Step {
+    Step::new(&world.model, Scheme { integrator, dt: 0.01, substeps }).expect("a step")
+}
+
+/// Every world with semi-implicit steps, and some with the other explicit integrators.
+fn combinations() -> Vec<(World, Integrator)> {
+    let explicit = [
+        Integrator::SemiImplicitEuler,
+        Integrator::ExplicitEuler,
+        Integrator::RungeKutta4,
+        Integrator::VelocityVerlet,
+    ];
+    let wanted = |world: &World, integrator| {
+        let thorough = world.name == "everything" || solids::THOROUGH.contains(&world.name);
+        world.integrators().contains(&integrator) && (thorough || integrator == Integrator::SemiImplicitEuler)
+    };
+    let of = |integrator| {
+        worlds().into_iter().filter(move |world| wanted(world, integrator)).map(move |w| (w, integrator))
+    };
+    explicit.into_iter().flat_map(of).collect()
+}
+
+fn by_hand(step: &Step) -> bool {
+    matches!(step.program().cuda_source::<f64>(None), Err(DeviceError::ByHand { .. }))
+}
+
+/// What rollouts start from.
+struct Begin {
+    states: Vec<f64>,
+    controls: Vec<f64>,
+    params: Vec<f64>,
+}
+
+impl Begin {
+    fn of(world: &World, worlds: usize) -> Self {
+        let (state, params) = (world.model.state(), world.model.params());
+        let [states, controls, params] =
+            [state.values(), &controls(world, STEPS), params.values()].map(|numbers| varied(numbers, worlds));
+        Begin { states, controls, params }
+    }
+
+    fn start(&self) -> Start<'_> {
+        Start { states: &self.states, controls: &self.controls, params: &self.params }
+    }
+}
+
+fn parts(g: &Gradient) -> [&[f64]; 5] {
+    [&g.values, &g.states, &g.controls, &g.params, &g.norms]
+}
+
+/// How far apart two gradients are, each part relative to its largest number.
+fn apart(a: &Gradient, b: &Gradient) -> f64 {
+    let of = |(a, b): (&[f64], &[f64])| {
+        assert_eq!(a.len(), b.len());
+        let scale = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let most = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if most == 0.0 { 0.0 } else { most / scale }
+    };
+    parts(a).into_iter().zip(parts(b)).map(of).fold(0.0, f64::max)
+}
+
+fn on_cpu(step: &Step, options: Options, begin: &Begin, loss: &dyn Loss) -> Gradient {
+    let mut rollout = Rollout::<f64>::new(step, options).expect("a rollout");
+    rollout.gradient(&begin.start(), loss).expect("a gradient").clone()
+}
+
+/// Twice: the second must not see anything of the first, which looks elsewhere.
+fn on_gpu<S: DeviceFloat + Parts>(
+    step: &Step,
+    options: Options,
+    device: &Arc<Device>,
+    begin: &Begin,
+    loss: &dyn Loss,
+) -> Gradient {
+    let mut rollout = GpuRollout::<S>::new(step, options, device).expect("a rollout");
+    rollout.gradient(&begin.start(), &Everywhere).expect("a gradient");
+    rollout.gradient(&begin.start(), &Seldom { says_so: true }).expect("a gradient");
+    let value = rollout.value(&begin.start(), loss).expect("a value").to_vec();
+    let gradient = rollout.gradient(&begin.start(), loss).expect("a gradient");
+    assert_eq!(gradient.values, value);
+    gradient.clone()
+}
+
+#[test]
+fn gradients_agree_with_those_of_the_cpu() {
+    let Some(device) = gpu() else { return };
+    let mut worst = [0.0f64; 2];
+    for (world, integrator) in combinations() {
+        let step = step(&world, integrator, 2);
+        if by_hand(&step) {
+            continue;
+        }
+        for worlds in [1, WORLDS] {
+            let (begin, options) = (Begin::of(&world, worlds), Options { worlds, ..Options::new(STEPS) });
+            let exact = on_cpu(&step, options, &begin, &Everywhere);
+            let double = apart(&exact, &on_gpu::<f64>(&step, options, &device, &begin, &Everywhere));
+            let single = apart(&exact, &on_gpu::<f32>(&step, options, &device, &begin, &Everywhere));
+            let name = format!("{} with {}, {worlds} worlds", world.name, integrator.name());
+            println!("{name}: {double:.1e} in f64, {single:.1e} in f32");
+            assert!(double < 1e-11 && single < 2e-3, "{name}");
+            worst = [worst[0].max(double), worst[1].max(single)];
+        }
+    }
+    println!("the most: {:.1e} in f64, {:.1e} in f32", worst[0], worst[1]);
+}
+
+#[test]
+fn every_memory_gives_the_same_bits() {
+    let Some(device) = gpu() else { return };
+    let wanted = |(world, integrator): &(World, Integrator)| {
+        *integrator == Integrator::SemiImplicitEuler && ["everything", "a sheet"].contains(&world.name)
+    };
+    for (world, integrator) in combinations().into_iter().filter(wanted) {
+        for (worlds, substeps) in [(1, 1), (1, 3), (WORLDS, 2)] {
+            let (step, begin) = (step(&world, integrator, substeps), Begin::of(&world, worlds));
+            let losses: [&dyn Loss; 3] = [&Everywhere, &Seldom { says_so: true }, &Seldom { says_so: false }];
+            for (i, loss) in losses.into_iter().enumerate() {
+                // With a cotangent that is clipped and dropped on its way.
+                for (truncate, clip) in [(None, None), (Some(5), None), (Some(5), Some(2.0))] {
+                    let options = Options { worlds, truncate, clip, ..Options::new(STEPS) };
+                    let first = on_gpu::<f64>(&step, options, &device, &begin, loss);
+                    let name = format!("{}, loss {i}, {options:?}", world.name);
+                    assert!(apart(&on_cpu(&step, options, &begin, loss), &first) < 1e-11, "{name}");
+                    for memory in [
+                        Memory::Binomial { snapshots: 1 },
+                        Memory::Binomial { snapshots: 3 },
+                        Memory::Budget { bytes: 100_000_000 },
+                        Memory::Dense,
+                    ] {
+                        let options = Options { memory, ..options };
+                        let other = on_gpu::<f64>(&step, options, &device, &begin, loss);
+                        assert_eq!(parts(&other), parts(&first), "{name} and {memory:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_named_as_on_the_cpu() {
+    let Some(device) = gpu() else { return };
+    let world = worlds().into_iter().find(|world| world.name == "springs").expect("a world");
+    let step = step(&world, Integrator::SemiImplicitEuler, 1);
+    let mut begin = Begin::of(&world, 1);
+    let last = begin.states.len() - 1;
+    // Squares of distances are too large after a step.
+    begin.states[last] = 1e200;
+    let mut cpu = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+    let mut gpu = GpuRollout::<f64>::new(&step, Options::new(STEPS), &device).expect("a rollout");
+    let wanted = cpu.gradient(&begin.start(), &Seldom { says_so: true }).expect_err("not finite").to_string();
+    for loss in [&Seldom { says_so: true } as &dyn Loss, &Everywhere] {
+        let found = gpu.gradient(&begin.start(), loss).expect_err("not finite").to_string();
+        assert_eq!(found, wanted);
+        println!("{found}");
+    }
+    // And the next one is as if nothing had been.
+    let begin = Begin::of(&world, 1);
+    let after = gpu.gradient(&begin.start(), &Everywhere).expect("a gradient");
+    assert!(apart(&on_cpu(&step, Options::new(STEPS), &begin, &Everywhere), after) < 1e-11);
+}
+
+#[test]
+fn what_runs_on_the_cpu_alone_is_refused() {
+    let Some(device) = gpu() else { return };
+    let find = |name: &str| worlds().into_iter().find(|world| world.name == name).expect("a world");
+    let refused = |step: &Step, options: Options| {
+        let error = GpuRollout::<f64>::new(step, options, &device).err().expect("refused");
+        println!("{error}");
+        error
+    };
+    let (springs, arm) = (find("springs"), find("a hinge"));
+    let error = refused(&step(&springs, Integrator::BackwardEuler, 1), Options::new(STEPS));
+    assert!(matches!(error, Error::Scheme { what: "the integrator", .. }));
+    let error = refused(&step(&arm, Integrator::SemiImplicitEuler, 1), Options::new(STEPS));
+    assert!(matches!(error, Error::Gpu(DeviceError::ByHand { .. })));
+    let small = Options { memory: Memory::Budget { bytes: 100 }, ..Options::new(STEPS) };
+    let error = refused(&step(&springs, Integrator::SemiImplicitEuler, 1), small);
+    assert!(matches!(error, Error::Budget { bytes: 100, .. }));
+}

@@ -105,6 +105,7 @@ class Simulation:
         clip: float | None,
         threads: int,
         steps: int,
+        gpu: int | None,
     ) -> Simulation: ...
     def step(
         self, single: bool, worlds: int, shared: int, index: tuple[int, int], at: _Three, next: int

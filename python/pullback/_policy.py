@@ -27,6 +27,11 @@ def rollout(
     """A rollout from x, with theta, in which a policy gives each step its control, in the library whose arrays they are."""
     x, theta = at
     needed(x)
+    if settings["device"] != "cpu":
+        raise SettingError(
+            f"device is {settings['device']!r}: a rollout with a policy steps on the CPU; use `sim.replace(device=\"cpu\")`, or a "
+            "[[controllers]] of the scene, whose network runs on the GPU"
+        )
     if not last:
         # Before many steps are made whose states there is no memory for, of which single precision takes the least.
         empty((steps + 1, *np.shape(x)), np.float32)

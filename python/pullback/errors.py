@@ -12,6 +12,7 @@ __all__ = [
     "DeviceError",
     "DtypeError",
     "Error",
+    "GpuError",
     "OptimiserError",
     "PanicError",
     "RangeError",
@@ -72,6 +73,10 @@ class DtypeError(Error, TypeError):
 
 class DeviceError(Error, TypeError):
     """An array that is not in the memory of the CPU."""
+
+
+class GpuError(Error, RuntimeError):
+    """There is no GPU, or it cannot run this; the message says what to install, or what runs on the CPU alone."""
 
 
 class SettingError(Error, ValueError):

@@ -119,7 +119,7 @@ class _Unset:
 UNSET: Any = _Unset()
 
 #: What a simulation may be told.
-NAMES = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads")
+NAMES = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads", "device")
 
 
 def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +135,7 @@ def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]
         "truncate": truncate,
         "clip": clip,
         "threads": 1,
+        "device": "cpu",
     }
     s = {name: scene[name] if given[name] is UNSET else given[name] for name in NAMES}
     return {
@@ -147,7 +148,14 @@ def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]
         "truncate": _or_none(count, "truncate", s["truncate"]),
         "clip": _or_none(real, "clip", s["clip"]),
         "threads": count("threads", s["threads"], most=1024),
+        "device": _device(s["device"]),
     }
+
+
+def gpu_of(device: str) -> int | None:
+    """The number of the GPU that a device is, if it is one."""
+    kind, _, number = device.partition(":")
+    return int(number or 0) if kind == "gpu" else None
 
 
 def known(settings: Iterable[str], names: Iterable[str]) -> None:
@@ -167,3 +175,11 @@ def _integrator(name: Integrator | str) -> Integrator:
     except ValueError:
         names = ", ".join(f'"{each.value}"' for each in Integrator)
         raise SettingError(f"there is no integrator {name!r}; there are: {names}") from None
+
+
+def _device(device: Any) -> str:
+    if isinstance(device, str):
+        kind, colon, number = device.partition(":")
+        if device == "cpu" or (kind == "gpu" and (not colon or (number.isascii() and number.isdigit()))):
+            return device
+    raise SettingError(f'device is {device!r}: "cpu" is wanted, or "gpu", or a GPU by its number, such as "gpu:1"')

@@ -15,7 +15,7 @@ from ._derivatives import Derivatives
 from .errors import SettingError
 from .model import Model
 from .names import State
-from .settings import NAMES, UNSET, Integrator, Memory, known, pack_memory, resolved
+from .settings import NAMES, UNSET, Integrator, Memory, gpu_of, known, pack_memory, resolved
 from .watch import Watched
 
 __all__ = ["Simulation", "load"]
@@ -52,6 +52,9 @@ class Simulation(Derivatives):
     threads : int
         How many threads a batch of worlds runs on: 1 by default, whatever the scene says, and 0 for one per core. Results do not
         depend on it.
+    device : {"cpu", "gpu", "gpu:1", ...}
+        Where rollouts and their pullbacks run. Arrays stay in the memory of the CPU; states come there when the rollout is done, or the
+        last one alone where `last`. Single steps, tangents and `watch` run on the CPU all the same.
 
     Notes
     -----
@@ -73,6 +76,7 @@ class Simulation(Derivatives):
         truncate: int | None = UNSET,
         clip: float | None = UNSET,
         threads: int = 1,
+        device: str = "cpu",
     ) -> None:
         if not isinstance(model, Model):
             raise SettingError(f"model is {model!r}: a Model is wanted; `pullback.load(file)` reads one")
@@ -88,6 +92,7 @@ class Simulation(Derivatives):
                 "truncate": truncate,
                 "clip": clip,
                 "threads": threads,
+                "device": device,
             },
         )
         s = self._settings
@@ -103,6 +108,7 @@ class Simulation(Derivatives):
             s["clip"],
             s["threads"],
             s["steps"],
+            gpu_of(s["device"]),
         )
         self._calls = Calls(model, self._core)
 

@@ -144,6 +144,7 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
             ("SettingError", vec![])
         }
         EngineError::TooLarge { .. } => ("TooLargeError", vec![]),
+        EngineError::Gpu(_) => ("GpuError", vec![]),
         EngineError::NotFinite { step, world: w, .. }
         | EngineError::NotConverged { step, world: w, .. }
         | EngineError::ContactNotSolved { step, world: w, .. }

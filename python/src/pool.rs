@@ -1,10 +1,13 @@
 //! Memory for steps and rollouts, kept between calls: as much as calls at the same time have needed.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
-use pullback_engine::{Error, Options, Parts, Rollout, Step, Stepper};
+use pullback_engine::rollout::Moment;
+use pullback_engine::{Error, GpuRollout, Gradient, Loss, Options, Parts, Rollout, Start, Step, Stepper};
+use pullback_kernel::cuda::Device;
 use pullback_kernel::prelude::{Dual, RunOptions};
+use pullback_kernel::program::DeviceFloat;
 use pyo3::pyfunction;
 
 use crate::batch::{Batch, Rows};
@@ -111,9 +114,53 @@ impl<S: Parts> Kept for Stepping<S> {
     }
 }
 
-impl<S: Parts> Kept for Rollout<S> {
+/// A rollout of the engine, on the CPU or on a GPU.
+pub enum Whole<S: Number> {
+    Cpu(Box<Rollout<S>>),
+    Gpu(Box<GpuRollout<S>>),
+}
+
+impl<S: Number> Kept for Whole<S> {
     fn bytes(&self) -> usize {
-        Rollout::bytes(self).0
+        match self {
+            Whole::Cpu(rollout) => rollout.bytes().0,
+            Whole::Gpu(rollout) => rollout.bytes().0,
+        }
+    }
+}
+
+impl<S: Number> Whole<S> {
+    /// On the device that the simulation says.
+    pub fn new(engine: &Engine, options: Options) -> Result<Self, Error> {
+        Ok(match &engine.device {
+            None => Whole::Cpu(Rollout::new(&engine.step, options)?.into()),
+            Some(device) => Whole::Gpu(GpuRollout::new(&engine.step, options, device)?.into()),
+        })
+    }
+
+    /// Shows all moments, or the last alone.
+    pub fn watch(
+        &mut self,
+        start: &Start<'_>,
+        last: bool,
+        mut see: impl FnMut(&Moment<'_>),
+    ) -> Result<(), Error> {
+        let wanted = |is_last| is_last || !last;
+        match self {
+            Whole::Cpu(rollout) => rollout.watch(start, |moment| {
+                if wanted(moment.last) {
+                    see(moment);
+                }
+            }),
+            Whole::Gpu(rollout) => rollout.watch_at(start, |_, is_last| wanted(is_last), see),
+        }
+    }
+
+    pub fn gradient(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&Gradient, Error> {
+        match self {
+            Whole::Cpu(rollout) => rollout.gradient(start, loss),
+            Whole::Gpu(rollout) => rollout.gradient(start, loss),
+        }
     }
 }
 
@@ -188,19 +235,19 @@ pub struct Pools {
 }
 
 /// Memory for one kind of numbers.
-pub struct OfNumbers<S: Parts> {
+pub struct OfNumbers<S: Number> {
     pub steppers: Pool<usize, Stepping<S>>,
-    pub rollouts: Pool<Kind, Rollout<S>>,
+    pub rollouts: Pool<Kind, Whole<S>>,
 }
 
-impl<S: Parts> Default for OfNumbers<S> {
+impl<S: Number> Default for OfNumbers<S> {
     fn default() -> Self {
         OfNumbers { steppers: Pool::default(), rollouts: Pool::default() }
     }
 }
 
 /// A kind of numbers that Python has.
-pub trait Number: Parts {
+pub trait Number: Parts + DeviceFloat {
     fn of(pools: &Pools) -> &OfNumbers<Self>;
 }
 
@@ -220,6 +267,8 @@ impl Number for f32 {
 pub struct Engine {
     pub step: Step,
     pub options: Options,
+    /// The GPU on which rollouts run, if they do.
+    pub device: Option<Arc<Device>>,
     pub pools: Pools,
 }
 

@@ -53,8 +53,8 @@ pub fn forward<S: Number>(
             states[place * len..(place + 1) * len].copy_from_slice(state);
         }
     };
-    if engine.step.scheme().integrator == Integrator::ReversibleVerlet {
-        return on_lattice(engine, at, course, see);
+    if engine.step.scheme().integrator == Integrator::ReversibleVerlet || engine.device.is_some() {
+        return by_the_engine(engine, at, course, see);
     }
     engine.stepping(at.worlds, |memory| {
         memory.begin(&engine.step, at)?;
@@ -69,8 +69,8 @@ pub fn forward<S: Number>(
     })
 }
 
-/// The reversible integrator moves first states onto its lattice, which is the rollout's business.
-fn on_lattice<S: Number>(
+/// The reversible integrator moves first states onto its lattice, and GPUs keep states: both are the engine's rollouts' business.
+fn by_the_engine<S: Number>(
     engine: &Engine,
     at: &Batch<'_, S>,
     course: Course,
@@ -79,7 +79,7 @@ fn on_lattice<S: Number>(
     let start = Numbers::new(at);
     let mut row = Vec::new();
     whole::<S, ()>(engine, at.worlds, course.steps, false, |rollout| {
-        rollout.watch(&start.start(), |moment| {
+        rollout.watch(&start.start(), course.last, |moment| {
             row.clear();
             row.extend(moment.state.iter().map(|x| S::from_parts(*x, 0.0)));
             see(moment.world, moment.step, &row);
@@ -104,7 +104,8 @@ pub fn pullback<S: Number>(
     let (known, given) = states;
     check_given(engine, course.seen(), given)?;
     let Options { memory, snapshots, .. } = engine.options;
-    let plain = memory == Memory::EveryStep
+    let plain = engine.device.is_none()
+        && memory == Memory::EveryStep
         && snapshots == Snapshots::F64
         && engine.step.scheme().integrator != Integrator::ReversibleVerlet;
     if plain && !known.is_empty() && !course.last {

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use pullback_engine::{Error, Options, Scheme, Step};
+use pullback_kernel::cuda::Device;
 use pullback_kernel::prelude::RunOptions;
+use pullback_kernel::program::DeviceError;
 use pullback_scene::{Integrator, Memory, Snapshots};
 use pyo3::prelude::*;
 
@@ -45,6 +47,7 @@ impl Simulation {
         clip: Option<f64>,
         threads: usize,
         steps: usize,
+        gpu: Option<usize>,
     ) -> PyResult<Simulation> {
         let model = model.get();
         compute(py, || {
@@ -61,7 +64,11 @@ impl Simulation {
                 }
                 error => Err(error),
             })?;
-            Ok(Simulation(Engine { step, options, pools: Pools::default() }.into()))
+            if gpu.is_some() {
+                step.runs_on_gpu()?;
+            }
+            let device = gpu.map(Device::new).transpose().map_err(DeviceError::Cuda).map_err(Error::Gpu)?;
+            Ok(Simulation(Engine { step, options, device, pools: Pools::default() }.into()))
         })
     }
 

@@ -183,6 +183,34 @@ impl Step {
         Ok(())
     }
 
+    /// An error that says why not, if it cannot run on a GPU: implicit and reversible integrators, and hard contact.
+    pub fn runs_on_gpu(&self) -> Result<(), Error> {
+        let integrator = self.scheme.integrator;
+        match integrator {
+            Integrator::ExplicitEuler
+            | Integrator::SemiImplicitEuler
+            | Integrator::RungeKutta4
+            | Integrator::VelocityVerlet => {}
+            Integrator::ImplicitMidpoint | Integrator::BackwardEuler | Integrator::ReversibleVerlet => {
+                let wanted = "on a GPU it is an explicit one: implicit and reversible steps run on the CPU";
+                return Err(Error::Scheme {
+                    what: "the integrator",
+                    found: integrator.name().into(),
+                    wanted,
+                });
+            }
+        }
+        if !self.io.residuals.is_empty() {
+            let wanted = "on a GPU it is `penalty`: hard contact runs on the CPU";
+            return Err(Error::Scheme {
+                what: "the model of contact",
+                found: "complementarity".into(),
+                wanted,
+            });
+        }
+        Ok(())
+    }
+
     /// How many bytes a copy of it holds beyond itself; programs and the model are shared.
     pub(crate) fn bytes(&self) -> usize {
         self.io.bytes()

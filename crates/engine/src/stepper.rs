@@ -9,6 +9,7 @@ use crate::articulated::Manifold;
 use crate::contact::{Contacts, GAPS, NO_ROOM, has_tangent};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
+use crate::model::Model;
 use crate::preparation::Preparing;
 use crate::soft::SOFT_CONTACT;
 use crate::step::{Io, Step, held, ranges};
@@ -122,9 +123,35 @@ pub struct Stepper<S: Parts> {
     control: Vec<S>,
     /// Of contacts that have a derivative.
     largest_residual: f64,
-    /// The most contacts at once, of shapes and of soft surfaces.
-    most_contacts: usize,
-    most_soft_contacts: usize,
+    most: Most,
+}
+
+/// The most contacts at once, of shapes and of soft surfaces.
+#[derive(Clone, Copy)]
+pub(crate) struct Most {
+    contacts: usize,
+    soft_contacts: usize,
+}
+
+impl Most {
+    pub fn of(model: &Model) -> Self {
+        let contacts = model.contact().map_or(0, Contacts::most);
+        Most { contacts, soft_contacts: model.most_soft_contacts() }
+    }
+
+    /// What it means that a value, or a cotangent, of some worlds is not finite after step number `step`.
+    pub fn not_finite(self, step: usize, worlds: usize, bars: bool, source: NonFinite) -> Error {
+        let world = (worlds > 1).then_some(source.world);
+        if !bars && source.buffer.contains(GAPS) {
+            // A gap is none where its point is one.
+            return Error::TooManyContacts { step, world, most: self.contacts };
+        }
+        if !bars && source.element == 0 && source.operation.starts_with(SOFT_CONTACT) {
+            // Where its arguments are numbers, that is how it says so.
+            return Error::TooManySoftContacts { step, world, most: self.soft_contacts };
+        }
+        Error::NotFinite { step, world, source }
+    }
 }
 
 impl<S: Parts> Stepper<S> {
@@ -180,8 +207,7 @@ impl<S: Parts> Stepper<S> {
                 .model()
                 .contact()
                 .map_or(0.0, |contact| contact.largest_residual(S::EPSILON)),
-            most_contacts: step.model().contact().map_or(0, Contacts::most),
-            most_soft_contacts: step.model().most_soft_contacts(),
+            most: Most::of(step.model()),
         }
     }
 
@@ -332,30 +358,24 @@ impl<S: Parts> Stepper<S> {
     fn not_finite(&self, step: usize, bars: bool) -> Error {
         let found = if bars { self.workspace.check_bars() } else { self.workspace.check_values() };
         match found {
-            Err(source) => {
+            Err(source) if !bars && self.contacts_are_too_many(&source) => {
                 let world = (self.worlds > 1).then_some(source.world);
-                if !bars && self.contacts_are_too_many(&source) {
-                    return Error::TooManyContacts { step, world, most: self.most_contacts };
-                }
-                if !bars && source.element == 0 && source.operation.starts_with(SOFT_CONTACT) {
-                    // Where its arguments are numbers, that is how it says so.
-                    return Error::TooManySoftContacts { step, world, most: self.most_soft_contacts };
-                }
-                Error::NotFinite { step, world, source }
+                Error::TooManyContacts { step, world, most: self.most.contacts }
             }
+            Err(source) => self.most.not_finite(step, self.worlds, bars, source),
             // The workspace knows of every number of the state, so that this cannot be.
             Ok(()) => Error::NothingToPullBack,
         }
     }
 
-    /// Is that why there is no number? A gap is then none where its point is one, or the residual of contacts says so.
+    /// Is that why there is no number? The residual of contacts says so.
     fn contacts_are_too_many(&self, found: &NonFinite) -> bool {
         let no_room = |buffer: &Buffer<f64>| {
             let mut residual = [S::default()];
             let read = self.workspace.read_numbers_into(found.world, *buffer, &mut residual);
             read.is_ok() && residual[0].value() == NO_ROOM
         };
-        found.buffer.contains(GAPS) || self.io.residuals.iter().any(no_room)
+        self.io.residuals.iter().any(no_room)
     }
 
     /// Pulls cotangents back through step number `step`, which begins at the state that is set: `state_bar`, of the state

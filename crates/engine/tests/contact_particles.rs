@@ -336,18 +336,24 @@ fn at_rest_on_a_face() {
 /// Schemes that cannot do it say so.
 #[test]
 fn schemes_that_are_refused() {
-    let refused = |integrator: &str, count: usize| {
+    let refused = |integrator: &str, count: usize, what: &str| {
         let text = format!(
-            "{}[[shapes]]\nname = \"post\"\nshape = {{ sphere = 0.1 }}\n[[particles]]\nname = \"dust\"\nmass = 1\n\
+            "{}[[{what}]]\nname = \"post\"\n{}shape = {{ sphere = 0.1 }}\n[[particles]]\nname = \"dust\"\nmass = 1\n\
              line = {{ from = [0, 0, 1], to = [9, 0, 1], count = {count} }}\n",
             head(1e-3, integrator, 0.0, "model = \"penalty\"\n"),
+            if what == "bodies" { "mass = 1\n" } else { "" },
         );
         let scene = Scene::parse(&text, "particles.toml").expect("a scene");
         Step::of(&scene).err().map(|error| error.to_string())
     };
-    let error = refused("reversible-verlet", 2).expect("contact depends on velocities");
+    let error = refused("reversible-verlet", 2, "shapes").expect("contact depends on velocities");
     assert!(error.contains("and contact does"), "{error}");
-    let error = refused("backward-euler", 201).expect("it is dense");
-    assert!(error.contains("more than 200"), "{error}");
-    assert_eq!(refused("backward-euler", 5), None);
+    let error = refused("backward-euler", 201, "bodies").expect("it is dense");
+    assert!(error.contains("touch bodies that move, and there are more than 200"), "{error}");
+    assert_eq!(refused("backward-euler", 5, "bodies"), None);
+    assert_eq!(
+        refused("backward-euler", 201, "shapes"),
+        None,
+        "each point feels a shape that stands still by itself"
+    );
 }

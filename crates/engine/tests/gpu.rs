@@ -12,7 +12,7 @@ use pullback_engine::{
     Error, GpuRollout, Gradient, Integrator, Loss, Memory, Options, Parts, Rollout, Scheme, Start, Step,
 };
 use pullback_kernel::cuda::{self, Device};
-use pullback_kernel::program::{DeviceError, DeviceFloat};
+use pullback_kernel::program::DeviceFloat;
 
 const STEPS: usize = 7;
 const WORLDS: usize = 5;
@@ -48,10 +48,6 @@ fn combinations() -> Vec<(World, Integrator)> {
         worlds().into_iter().filter(move |world| wanted(world, integrator)).map(move |w| (w, integrator))
     };
     explicit.into_iter().flat_map(of).collect()
-}
-
-fn by_hand(step: &Step) -> bool {
-    matches!(step.program().cuda_source::<f64>(None), Err(DeviceError::ByHand { .. }))
 }
 
 /// What rollouts start from.
@@ -117,7 +113,7 @@ fn gradients_agree_with_those_of_the_cpu() {
     let mut worst = [0.0f64; 2];
     for (world, integrator) in combinations() {
         let step = step(&world, integrator, 2);
-        if by_hand(&step) {
+        if world.hard {
             continue;
         }
         for worlds in [1, WORLDS] {
@@ -138,7 +134,9 @@ fn gradients_agree_with_those_of_the_cpu() {
 fn every_memory_gives_the_same_bits() {
     let Some(device) = gpu() else { return };
     let wanted = |(world, integrator): &(World, Integrator)| {
-        *integrator == Integrator::SemiImplicitEuler && ["everything", "a sheet"].contains(&world.name)
+        let by_hand = "sheets that touch each other";
+        *integrator == Integrator::SemiImplicitEuler
+            && ["everything", "a sheet", by_hand].contains(&world.name)
     };
     for (world, integrator) in combinations().into_iter().filter(wanted) {
         for (worlds, substeps) in [(1, 1), (1, 3), (WORLDS, 2)] {
@@ -192,19 +190,31 @@ fn what_is_not_finite_is_named_as_on_the_cpu() {
 
 #[test]
 fn what_runs_on_the_cpu_alone_is_refused() {
-    let Some(device) = gpu() else { return };
     let find = |name: &str| worlds().into_iter().find(|world| world.name == name).expect("a world");
-    let refused = |step: &Step, options: Options| {
-        let error = GpuRollout::<f64>::new(step, options, &device).err().expect("refused");
-        println!("{error}");
-        error
-    };
-    let (springs, arm) = (find("springs"), find("a hinge"));
-    let error = refused(&step(&springs, Integrator::BackwardEuler, 1), Options::new(STEPS));
-    assert!(matches!(error, Error::Scheme { what: "the integrator", .. }));
-    let error = refused(&step(&arm, Integrator::SemiImplicitEuler, 1), Options::new(STEPS));
-    assert!(matches!(error, Error::Gpu(DeviceError::ByHand { .. })));
+    let (springs, explicit) = (find("springs"), Integrator::SemiImplicitEuler);
+    for name in ["springs", "a hinge", "sheets that touch each other"] {
+        step(&find(name), explicit, 1).runs_on_gpu().expect("explicit steps run");
+    }
+    let hard = worlds().into_iter().find(|world| world.hard).expect("hard contact");
+    for (step, wanted) in [
+        (
+            &step(&springs, Integrator::BackwardEuler, 1),
+            "the integrator is backward-euler: on a GPU it is an explicit one: implicit and reversible steps run on the CPU",
+        ),
+        (
+            &step(&hard, explicit, 1),
+            "the model of contact is complementarity: on a GPU it is `penalty`: hard contact runs on the CPU",
+        ),
+    ] {
+        let error = step.runs_on_gpu().expect_err("refused").to_string();
+        assert_eq!(error, wanted);
+        if let Some(device) = gpu() {
+            let made = GpuRollout::<f64>::new(step, Options::new(STEPS), &device);
+            assert_eq!(made.err().expect("refused").to_string(), error);
+        }
+    }
+    let Some(device) = gpu() else { return };
     let small = Options { memory: Memory::Budget { bytes: 100 }, ..Options::new(STEPS) };
-    let error = refused(&step(&springs, Integrator::SemiImplicitEuler, 1), small);
-    assert!(matches!(error, Error::Budget { bytes: 100, .. }));
+    let error = GpuRollout::<f64>::new(&step(&springs, explicit, 1), small, &device).err().expect("refused");
+    assert!(matches!(error, Error::Budget { bytes: 100, .. }), "{error}");
 }

@@ -240,6 +240,10 @@ fn cotangents_of_tangents_agree_with_differences() {
 #[test]
 fn what_young_and_poisson_become() {
     let text = r#"
+        [simulation]
+        dt = 0.01
+        steps = 1
+
         [[solids]]
         name = "block"
         mesh = { block = [1, 1, 1], cells = [1, 1, 1] }

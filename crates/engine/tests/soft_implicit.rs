@@ -459,6 +459,10 @@ fn a_stiff_beam_in_long_steps() {
 #[test]
 fn a_stiff_cloth_on_a_ball_in_long_steps() {
     let text = r#"
+        [simulation]
+        dt = 0.016666666666666666
+        steps = 20
+
         [contact]
         model = "penalty"
         mu = 0.5

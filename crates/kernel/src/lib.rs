@@ -48,6 +48,4 @@ mod pages {
     pub struct Kernels;
     #[doc = include_str!("../../../docs/programs.md")]
     pub struct Programs;
-    #[doc = include_str!("../../../docs/gpu.md")]
-    pub struct Gpu;
 }

@@ -157,8 +157,10 @@ pub mod prelude {
     pub use pullback_engine::names::{Block, Group, Layout, Quantity};
     pub use pullback_engine::rollout::{Bars, Coordinate, Moment, NoLoss, Pushforward, Tangent};
     pub use pullback_engine::{
-        Control, Energy, Gradient, Loss, Model, Options, Params, Rollout, Scheme, Start, State, Step,
+        Control, Energy, GpuRollout, Gradient, Loss, Model, Options, Params, Rollout, Scheme, Start, State,
+        Step,
     };
+    pub use pullback_kernel::cuda::Device;
     pub use pullback_kernel::gradcheck;
     pub use pullback_kernel::prelude::*;
     pub use pullback_solve::loss::{KernelLoss, Losses};
@@ -183,6 +185,8 @@ mod pages {
     pub struct Steps;
     #[doc = include_str!("../../../docs/rollouts.md")]
     pub struct Rollouts;
+    #[doc = include_str!("../../../docs/gpu.md")]
+    pub struct Gpu;
     #[doc = include_str!("../../../docs/losses.md")]
     pub struct Losses;
     #[doc = include_str!("../../../docs/optimisers.md")]

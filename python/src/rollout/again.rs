@@ -1,11 +1,11 @@
 //! Rollouts of the engine itself: for its memory strategies, and for what it does to first states.
 
 use pullback_engine::rollout::{Bars as LossBars, Moment};
-use pullback_engine::{Error, Loss, Memory, Options, Parts, Rollout, Start};
+use pullback_engine::{Error, Loss, Memory, Options, Parts, Start};
 
 use super::Course;
 use crate::batch::{Bars, Batch, Rows, Shared, put};
-use crate::pool::{Engine, Number};
+use crate::pool::{Engine, Number, Whole};
 
 /// Cotangents of states as a loss: it is worth nothing, and pulls as it is told.
 struct Given<'a, S> {
@@ -14,6 +14,9 @@ struct Given<'a, S> {
 }
 
 impl<S: Parts> Loss for Given<'_, S> {
+    fn looks(&self, _: usize, last: bool) -> bool {
+        last || !self.course.last
+    }
     fn value(&self, _: &Moment<'_>) -> f64 {
         0.0
     }
@@ -59,11 +62,11 @@ pub fn whole<S: Number, R>(
     worlds: usize,
     steps: usize,
     keeps: bool,
-    work: impl FnOnce(&mut Rollout<S>) -> Result<R, Error>,
+    work: impl FnOnce(&mut Whole<S>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     let memory = if keeps { engine.options.memory } else { Memory::Binomial { snapshots: 1 } };
     let options = Options { worlds, steps, memory, ..engine.options };
-    let make = || Rollout::new(&engine.step, options);
+    let make = || Whole::new(engine, options);
     S::of(&engine.pools).rollouts.with((worlds, steps, keeps), make, work)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pullback_kernel::cuda::Device;
 use pullback_kernel::program::{BufferUse, DeviceFloat, DeviceWorkspace, Rows, Sums};
-use pullback_scene::{Integrator, Memory};
+use pullback_scene::Memory;
 
 use super::keep::affordable;
 use super::moments::Moments;
@@ -13,16 +13,16 @@ use super::{Gradient, Loss, Moment, Options, Start, check, check_start};
 use crate::error::Error;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, ranges};
-use crate::stepper::{Parts, are_finite};
+use crate::stepper::{Most, Parts, are_finite};
 use crate::stop;
 
 /// The memory on a GPU in which rollouts of a step run: what a [`Rollout`](super::Rollout) is on the CPU, with the same losses, starts, gradients
 /// and errors.
 ///
-/// It has explicit integrators, and all that is made of kernels: particles, springs, soft solids and sheets, air, the ground, motions, controllers
-/// and forces of one's own. What is written by hand for the CPU (robots, shapes that touch, soft surfaces that touch each other, implicit steps)
-/// is refused when it is made. `Options::run` is for what depends on params alone, which is prepared on the CPU; `Options::snapshots` does not
-/// matter, because states are kept as they are.
+/// It has explicit integrators ([`Step::runs_on_gpu`]). What is made of kernels runs on the device alone: particles, springs, soft solids and
+/// sheets, air, the ground, motions, controllers and forces of one's own. Operations that are written by hand (robots, shapes that touch, soft
+/// surfaces that touch each other) run on the CPU in between, and what they read and write is copied in each step. `Options::run` is for what
+/// depends on params alone, which is prepared on the CPU; `Options::snapshots` does not matter, because states are kept as they are.
 ///
 /// ```no_run
 /// use pullback_engine::rollout::NoLoss;
@@ -63,6 +63,7 @@ pub struct GpuRollout<S: DeviceFloat + Parts = f32> {
     to_carry: bool,
     /// States and cotangents are looked at after every step: something was not finite.
     searching: bool,
+    most: Most,
     bytes: usize,
 }
 
@@ -78,7 +79,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
     /// Compiles the step for a device, or takes it from the cache, and sets aside all memory that rollouts of this kind need.
     pub fn new(step: &Step, options: Options, device: &Arc<Device>) -> Result<Self, Error> {
         check(step, &options)?;
-        is_explicit(step)?;
+        step.runs_on_gpu()?;
         let (model, io) = (step.model(), step.io.clone());
         let workspace = match options.worlds {
             1 => step.program.on_device(device)?,
@@ -103,6 +104,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             bars_are_here: true,
             to_carry: false,
             searching: false,
+            most: Most::of(model),
             bytes: fixed + keep.bytes(),
             step: step.clone(),
             options,
@@ -148,16 +150,29 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
     }
 
     /// Runs the rollout, and shows each moment of each world, from the first to the last.
-    pub fn watch(&mut self, start: &Start<'_>, mut see: impl FnMut(&Moment<'_>)) -> Result<(), Error> {
+    pub fn watch(&mut self, start: &Start<'_>, see: impl FnMut(&Moment<'_>)) -> Result<(), Error> {
+        self.watch_at(start, |_, _| true, see)
+    }
+
+    /// [`GpuRollout::watch`] of some moments, as [`Loss::looks`] names them: other states do not come to the host.
+    pub fn watch_at(
+        &mut self,
+        start: &Start<'_>,
+        looks: impl Fn(usize, bool) -> bool,
+        mut see: impl FnMut(&Moment<'_>),
+    ) -> Result<(), Error> {
         self.begin(start)?;
         for step in 0..=self.options.steps {
-            (0..self.options.worlds).for_each(|world| see(&self.moments.moment(start, world, step)));
-            if step < self.options.steps {
-                for part in step * self.parts()..(step + 1) * self.parts() {
-                    self.enter()?;
-                    self.forward(part)?;
+            let last = step == self.options.steps;
+            if looks(step, last) {
+                if step > 0 {
+                    self.see_state(step - 1)?;
                 }
-                self.see_state(step)?;
+                (0..self.options.worlds).for_each(|world| see(&self.moments.moment(start, world, step)));
+            }
+            for part in step * self.parts()..(step + usize::from(!last)) * self.parts() {
+                self.enter()?;
+                self.forward(part)?;
             }
         }
         Ok(())
@@ -180,7 +195,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
     fn searched(&mut self, work: impl Fn(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.searching = false;
         match work(self) {
-            Err(error @ (Error::NotFinite { .. } | Error::GradientNotFinite { .. })) => {
+            Err(error) if error.is_of_the_run() => {
                 self.searching = true;
                 let found = work(self);
                 self.searching = false;
@@ -275,12 +290,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         let found = self.workspace.check_values()?;
         // The workspace knows of every number of the state, so that there is one.
         let source = found.ok_or(Error::NothingToPullBack)?;
-        Err(self.not_finite(step, source))
-    }
-
-    fn not_finite(&self, step: usize, source: pullback_kernel::program::NonFinite) -> Error {
-        let world = (self.options.worlds > 1).then_some(source.world);
-        Error::NotFinite { step, world, source }
+        Err(self.most.not_finite(step, self.options.worlds, false, source))
     }
 
     /// All steps, and the loss on the way.
@@ -395,7 +405,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             return Ok(());
         }
         let source = self.workspace.check_bars()?.ok_or(Error::NothingToPullBack)?;
-        Err(self.not_finite(step, source))
+        Err(self.most.not_finite(step, self.options.worlds, true, source))
     }
 
     /// At the start of a step, or at the end: drops cotangents, adds those of the loss, notes how long they are, and clips them.
@@ -496,6 +506,8 @@ impl<S: DeviceFloat> Keep<S> {
                 let state = workspace.rows_of_states(1)?.bytes();
                 states(affordable(bytes, fixed, state, parts)?)
             }
+            // What runs by hand keeps its values for the way back itself, those of the last step.
+            Memory::Dense if workspace.runs_by_hand() => states(parts),
             Memory::Dense => Ok(Keep::Values { rows: workspace.rows_of_values(parts)? }),
             Memory::Reversible => {
                 Err(Error::Reversible("GPUs run no steps backwards: choose another memory".into()))
@@ -540,21 +552,6 @@ impl<S: DeviceFloat> Keep<S> {
     fn bring(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
         let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
         Ok(workspace.bring(rows, slot)?)
-    }
-}
-
-/// An error if a step solves an equation, or must be exact.
-fn is_explicit(step: &Step) -> Result<(), Error> {
-    let integrator = step.scheme().integrator;
-    match integrator {
-        Integrator::ExplicitEuler
-        | Integrator::SemiImplicitEuler
-        | Integrator::RungeKutta4
-        | Integrator::VelocityVerlet => Ok(()),
-        Integrator::ImplicitMidpoint | Integrator::BackwardEuler | Integrator::ReversibleVerlet => {
-            let wanted = "on a GPU it is an explicit one: implicit and reversible steps run on the CPU";
-            Err(Error::Scheme { what: "the integrator", found: integrator.name().to_owned(), wanted })
-        }
     }
 }
 

@@ -15,14 +15,6 @@ pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "partic
 /// Those whose implicit steps take minutes to difference: tests run them with an explicit integrator, and the study with all.
 pub const LONG: [&str; 1] = ["a sheet that a body in flight carries"];
 
-/// Those with operations that are written by hand.
-pub const BY_HAND: [&str; 4] = [
-    "sheets that touch each other",
-    "particles that an arm holds",
-    "a flag on a pole",
-    "a sheet that a body in flight carries",
-];
-
 /// Points that are bent and moving; the first is held fast.
 fn moving(mut points: Particles) -> Particles {
     let bent = |[x, y, z]: [f64; 3]| {

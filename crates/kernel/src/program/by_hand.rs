@@ -268,6 +268,18 @@ pub fn set_lane_of<T: Value, L: Lane>(value: &mut With<T, L>, i: usize, part: &W
     }
 }
 
+/// The numbers of values, one value after the other.
+pub(crate) fn flat<T: Value, S: Real>(values: &[With<T, S>]) -> &[S] {
+    // SAFETY: a `Value` at `S` has the layout of `[S; LEN]`.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len() * T::LEN) }
+}
+
+/// The same, to be changed.
+pub(crate) fn flat_mut<T: Value, S: Real>(values: &mut [With<T, S>]) -> &mut [S] {
+    // SAFETY: as above, and any numbers make a value.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len() * T::LEN) }
+}
+
 /// # Safety
 /// Value `i` of the layout lies in the array.
 pub(crate) unsafe fn read<T: Value, S: Real>(

@@ -1,24 +1,27 @@
 //! A program on a GPU: its operations as CUDA kernels, compiled once, and run as one graph per pass. Data stays on the
 //! device between passes.
 
+mod host;
 mod numbers;
 mod rows;
 mod text;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::buffer::{AnyBuffer, Buffer, Role};
-use super::by_hand::{read, write};
+use super::by_hand::{flat, flat_mut, read, write};
 use super::error::AccessError;
 use super::layout::{Layout, extent};
+use super::plan::Pass;
 use super::table::Table;
 use super::{List, Program};
 use crate::cuda::{Arguments, Compile, Device, Error, Function, Graph, Memory, Module, Plain, Shape};
 use crate::patterns::c_text::Ints;
 use crate::scalar::Float;
 use crate::{Value, With};
+use host::Host;
 pub use rows::{Rows, Sums};
-use text::{Launch, SQUARES, SUM_THREADS, Text, positions, vertices_of};
+use text::{Launch, SQUARES, SUM_THREADS, Text, Work, positions, vertices_of};
 
 /// Why a program cannot run on a GPU.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -35,12 +38,6 @@ pub enum DeviceError {
         /// How many there would be.
         count: usize,
     },
-    /// An operation has no CUDA code.
-    #[error("operation `{operation}` is written by hand, for the CPU: this program cannot run on a GPU")]
-    ByHand {
-        /// The operation.
-        operation: String,
-    },
 }
 
 crate::debug_as_display!(DeviceError);
@@ -50,7 +47,8 @@ pub trait DeviceFloat: Float + super::Scalar + Plain {}
 impl DeviceFloat for f32 {}
 impl DeviceFloat for f64 {}
 
-/// The memory of a program that runs on a GPU, for one world or for many.
+/// The memory of a program that runs on a GPU, for one world or for many. Operations that are written by hand run on the CPU in between, to and
+/// from which what they read and write is copied then.
 pub struct DeviceWorkspace<S: DeviceFloat> {
     program: Program,
     device: Arc<Device>,
@@ -63,8 +61,10 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     lists: Vec<Table>,
     /// Worlds side by side; 0 when there is one alone.
     worlds: usize,
-    forward: Graph,
-    pullback: Graph,
+    forward: Vec<Segment>,
+    pullback: Vec<Segment>,
+    /// What runs on the CPU, if anything does.
+    host: Option<Mutex<Host<S>>>,
     carry: Graph,
     carry_back: Graph,
     /// Sums squares.
@@ -72,6 +72,12 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     traffic: [usize; 2],
     compile_seconds: f64,
     compiled_before: bool,
+}
+
+/// A part of a pass.
+enum Segment {
+    Graph(Graph),
+    ByHand(usize),
 }
 
 impl Program {
@@ -138,7 +144,15 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
                 Ok(())
             })
         };
-        let (forward, pullback) = (record(&text.launches[0])?, record(&text.launches[1])?);
+        let segments = |work: &[Work]| -> Result<Vec<Segment>, Error> {
+            let segment = |work: &Work| match work {
+                Work::Kernels(launches) => Ok(Segment::Graph(record(launches)?)),
+                Work::ByHand(k) => Ok(Segment::ByHand(*k)),
+            };
+            work.iter().map(segment).collect()
+        };
+        let (forward, pullback) = (segments(&text.work[0])?, segments(&text.work[1])?);
+        let by_hand = forward.iter().any(|segment| matches!(segment, Segment::ByHand(_)));
         let zero = |output: usize| {
             let (offset, info) = (text.layouts[output].offset, &inner.buffers[output]);
             bars.zero_at(offset..offset + extent(info, &text.layouts[output], worlds))
@@ -177,6 +191,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             worlds,
             forward,
             pullback,
+            host: by_hand.then(|| Mutex::new(Host::new(program, worlds))),
             carry,
             carry_back,
             traffic: text.traffic,
@@ -204,14 +219,22 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         Ok(())
     }
 
-    /// Runs the operations in order. Returns at once: reading waits.
+    /// Runs the operations in order. Returns at once, if none is written by hand: reading waits.
     pub fn forward(&self) -> Result<(), DeviceError> {
-        Ok(self.forward.launch()?)
+        self.run(&self.forward, Pass::Forward)
     }
 
-    /// Runs the pullbacks of the operations in reverse order. Returns at once: reading waits.
+    /// Runs the pullbacks of the operations in reverse order, from the values of the last forward pass. Returns at once, if none is written by
+    /// hand: reading waits.
     pub fn pullback(&self) -> Result<(), DeviceError> {
-        Ok(self.pullback.launch()?)
+        self.run(&self.pullback, Pass::Pullback)
+    }
+
+    fn run(&self, segments: &[Segment], pass: Pass) -> Result<(), DeviceError> {
+        segments.iter().try_for_each(|segment| match segment {
+            Segment::Graph(graph) => Ok(graph.launch()?),
+            Segment::ByHand(k) => self.run_by_hand(*k, pass),
+        })
     }
 
     /// The outputs become the inputs of the next step.
@@ -271,6 +294,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             return Err(AccessError::Length { buffer: info.name.clone(), wanted, found }.into());
         }
         let (layout, numbers) = self.region(id, world)?;
+        self.mirror(memory, id, world, flat::<T, S>(values))?;
         let mut host = vec![S::default(); numbers];
         let offset = self.layouts[id].offset;
         if self.worlds > 1 {
@@ -333,11 +357,16 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
 
     /// The cotangents of a buffer in one world.
     pub fn bars<T: Value>(&self, world: usize, buffer: Buffer<T>) -> Result<Vec<With<T, S>>, DeviceError> {
-        self.get::<T>(&self.bars, buffer.id, world)
+        let mut bars = self.get::<T>(&self.bars, buffer.id, world)?;
+        self.add_bars_by_hand(buffer.id, world, flat_mut::<T, S>(&mut bars))?;
+        Ok(bars)
     }
 
     /// Sets the cotangents of all parameters to zero.
     pub fn clear_parameters(&self) -> Result<(), DeviceError> {
+        if let Some(mut host) = self.host() {
+            host.workspace.clear_parameters();
+        }
         for (b, info) in self.program.inner.buffers.iter().enumerate() {
             if info.role == Role::Parameter {
                 let offset = self.layouts[b].offset;
@@ -360,11 +389,16 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         }
         let table = &mut self.lists[world * self.program.inner.lists.len() + list.list];
         table.check_and_set(elements)?;
+        let (count, vertices, starts, slots) =
+            (table.count as u32, vertices_of(table), table.starts.clone(), positions(table));
+        if let Some(mut host) = self.host() {
+            host.workspace.set_list(world, list, elements)?;
+        }
         let at = |offset: usize| offset + world * self.ints_layout.list_stride;
         let place = self.ints_layout.lists[list.list];
-        self.ints.write_at(at(place.count), &[table.count as u32])?;
-        self.ints.write_at(at(place.corners), &vertices_of(table))?;
-        self.ints.write_at(at(place.starts), &table.starts)?;
-        Ok(self.ints.write_at(at(place.slots), &positions(table))?)
+        self.ints.write_at(at(place.count), &[count])?;
+        self.ints.write_at(at(place.corners), &vertices)?;
+        self.ints.write_at(at(place.starts), &starts)?;
+        Ok(self.ints.write_at(at(place.slots), &slots)?)
     }
 }

@@ -284,7 +284,17 @@ impl<S: Scalar> Workspace<S> {
         }
     }
 
+    /// Runs one operation, by its place.
+    pub(super) fn run_one(&mut self, pass: Pass, k: usize) {
+        self.run_some(pass, k..k + 1);
+    }
+
     fn run(&mut self, pass: Pass) {
+        self.run_some(pass, 0..self.program.inner.stages.len());
+    }
+
+    /// Runs the operations of a range, or their pullbacks from its end to its beginning.
+    fn run_some(&mut self, pass: Pass, range: Range<usize>) {
         let inner = &*self.program.inner;
         let plans = match pass {
             Pass::Forward => &self.sides[self.side].forward,
@@ -305,9 +315,9 @@ impl<S: Scalar> Workspace<S> {
             worlds: this.side_by_side,
             machine: this.machine,
         };
-        let count = inner.stages.len();
-        let stage = |arena: usize, thread: usize, k: usize, part: Part, wait: &dyn Fn()| {
-            let k = if pass == Pass::Forward { k } else { count - 1 - k };
+        let count = range.len();
+        let stage = |arena: usize, thread: usize, i: usize, part: Part, wait: &dyn Fn()| {
+            let k = if pass == Pass::Forward { range.start + i } else { range.end - 1 - i };
             let context = context(arena, thread, k);
             for phase in 0..plans[k].phases {
                 if plans[k].waits_before(phase) {

@@ -25,6 +25,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         if !info.role.is_set() {
             return Err(AccessError::Computed { buffer: info.name.clone() }.into());
         }
+        (0..self.worlds()).try_for_each(|world| self.mirror(&self.values, id, world, of(world)))?;
         self.set_numbers(&self.values, id, of)
     }
 
@@ -55,9 +56,17 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     pub fn bar_numbers(
         &self,
         buffer: impl Into<BufferUse>,
-        see: impl FnMut(usize, &[S]),
+        mut see: impl FnMut(usize, &[S]),
     ) -> Result<(), DeviceError> {
-        self.see_numbers(&self.bars, buffer.into().id, see)
+        let (id, mut result) = (buffer.into().id, Ok(()));
+        self.see_numbers(&self.bars, id, |world, numbers| {
+            let mut numbers = numbers.to_vec();
+            if result.is_ok() {
+                result = self.add_bars_by_hand(id, world, &mut numbers);
+            }
+            see(world, &numbers);
+        })?;
+        Ok(result?)
     }
 
     /// The first value, in the order of the operations, that is infinite or not a number, if there is one.
@@ -121,7 +130,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         }
     }
 
-    fn set_numbers<'a>(
+    pub(super) fn set_numbers<'a>(
         &self,
         memory: &Memory<S>,
         id: usize,
@@ -132,7 +141,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         Ok(memory.write_at(self.layouts[id].offset, &host)?)
     }
 
-    fn see_numbers(
+    pub(super) fn see_numbers(
         &self,
         memory: &Memory<S>,
         id: usize,

@@ -29,10 +29,18 @@ pub struct Launch {
     pub blocks: Option<[u32; 3]>,
 }
 
-/// A program's text, launches and layouts.
+/// What a pass does, one after the other.
+pub enum Work {
+    /// Kernels on the device.
+    Kernels(Vec<Launch>),
+    /// An operation written by hand, by its place, on the CPU.
+    ByHand(usize),
+}
+
+/// A program's text, layouts, and what its passes do.
 pub struct Text {
     pub source: String,
-    pub launches: [Vec<Launch>; 2],
+    pub work: [Vec<Work>; 2],
     pub layouts: Vec<Layout>,
     pub numbers: usize,
     pub scratch: usize,
@@ -49,7 +57,7 @@ impl Text {
         source.push(PATTERNS);
         let mut text = Text {
             source: String::new(),
-            launches: [Vec::new(), Vec::new()],
+            work: [Vec::new(), Vec::new()],
             layouts,
             numbers,
             scratch: 16,
@@ -66,10 +74,14 @@ impl Text {
                 order.reverse();
             }
             for k in order {
-                text.stage::<S>(inner, k, p, &plans[k], worlds, &mut source)?;
+                text.stage::<S>(inner, k, p, &plans[k], worlds, &mut source);
             }
         }
-        let most = text.launches.iter().flatten().map(|launch| launch.count).fold(text.ints.len, usize::max);
+        let kernels = text.work.iter().flatten().flat_map(|work| match work {
+            Work::Kernels(launches) => &launches[..],
+            Work::ByHand(_) => &[],
+        });
+        let most = kernels.map(|launch| launch.count).fold(text.ints.len, usize::max);
         if most > u32::MAX as usize {
             return Err(DeviceError::TooLarge { count: most });
         }
@@ -86,13 +98,13 @@ impl Text {
         plan: &PassPlan,
         worlds: usize,
         source: &mut Source,
-    ) -> Result<(), DeviceError> {
+    ) {
         let (stage, info) = (&inner.stages[k], inner.stages[k].info());
         // A fragment's own pullback runs forwards in the pullback.
-        let Some(pass) = plan.run.filter(|_| plan.phases > 0) else { return Ok(()) };
+        let Some(pass) = plan.run.filter(|_| plan.phases > 0) else { return };
         let mut c_text = CText { source, ints: &self.ints, worlds, root: plan.root };
         let Some(element) = stage.c_element(pass, plan, &mut c_text) else {
-            return Err(DeviceError::ByHand { operation: info.name });
+            return self.work[p].push(Work::ByHand(k));
         };
         let name = format!("{}_{k}", if p == 0 { "forward" } else { "pullback" });
         self.sweep::<S>(&name, &element, &info, plan, inner, pass, p, worlds, source);
@@ -150,12 +162,11 @@ impl Text {
                 source.push(&function_of_blocks::<S>(&name, &body));
                 // An empty sum still sets its target.
                 if grid.iter().all(|n| *n > 0) {
-                    self.launches[p].push(Launch { function: name, from: 0, count: 1, blocks: Some(grid) });
+                    self.push(p, Launch { function: name, from: 0, count: 1, blocks: Some(grid) });
                 }
             }
         }
         self.traffic[p] += traffic::<S>(&info, plan, pass, inner, worlds);
-        Ok(())
     }
 
     /// The condition of elements that a world's list does not have; none if there is no list.
@@ -215,7 +226,7 @@ impl Text {
         }
         for level in order {
             let (from, count) = (levels[level], (levels[level + 1] - levels[level]) as usize * worlds.max(1));
-            self.launches[p].push(Launch { function: name.to_owned(), from, count, blocks: None });
+            self.push(p, Launch { function: name.to_owned(), from, count, blocks: None });
         }
     }
 
@@ -272,7 +283,14 @@ impl Text {
 
     fn launch(&mut self, p: usize, name: &str, text: &str, count: usize, source: &mut Source) {
         source.push(text);
-        self.launches[p].push(Launch { function: name.to_owned(), from: 0, count, blocks: None });
+        self.push(p, Launch { function: name.to_owned(), from: 0, count, blocks: None });
+    }
+
+    fn push(&mut self, p: usize, launch: Launch) {
+        match self.work[p].last_mut() {
+            Some(Work::Kernels(launches)) => launches.push(launch),
+            Some(Work::ByHand(_)) | None => self.work[p].push(Work::Kernels(vec![launch])),
+        }
     }
 }
 

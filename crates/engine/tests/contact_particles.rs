@@ -341,7 +341,7 @@ fn schemes_that_are_refused() {
             "{}[[{what}]]\nname = \"post\"\n{}shape = {{ sphere = 0.1 }}\n[[particles]]\nname = \"dust\"\nmass = 1\n\
              line = {{ from = [0, 0, 1], to = [9, 0, 1], count = {count} }}\n",
             head(1e-3, integrator, 0.0, "model = \"penalty\"\n"),
-            if what == "bodies" { "mass = 1\n" } else { "" },
+            if what == "bodies" { "mass = 1\nposition = [0, 0, 0]\n" } else { "" },
         );
         let scene = Scene::parse(&text, "particles.toml").expect("a scene");
         Step::of(&scene).err().map(|error| error.to_string())

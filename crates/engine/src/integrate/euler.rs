@@ -7,11 +7,11 @@ use crate::dynamics::Dynamics;
 use crate::error::Error;
 use crate::step::Bundle;
 
-/// v' = v + h a,  x' = x + h v'
+/// x' = x + h v',  v' = v + h a
 #[kernel]
 fn leap<R: Real>(x: Vec3<R>, v: Vec3<R>, a: Vec3<R>, h: R) -> (Vec3<R>, Vec3<R>) {
     let v_next = a * h + v;
-    (v_next, v_next * h + x)
+    (v_next * h + x, v_next)
 }
 
 /// x' = x + h v,  v' = v + h a(x, v, t)
@@ -32,7 +32,7 @@ pub fn semi_implicit(d: &mut Dynamics<'_>, h: f64) -> Result<Next, Error> {
     let [mut v_next, mut x_next] = [rates, poses].map(|robots| Bundle { particles: None, robots });
     if let (Some(x), Some(v), Some(a)) = (x.particles, v.particles, a.particles) {
         let h = d.program.constant::<f64>("h", &[h]).shared();
-        let (v, x) = d.program.map::<leap>("next velocity, next position", (x.own(), v.own(), a.own(), h));
+        let (x, v) = d.program.map::<leap>("next position, next velocity", (x.own(), v.own(), a.own(), h));
         (v_next.particles, x_next.particles) = (Some(v), Some(x));
     }
     Ok(Next { x: x_next, v: v_next, implicit: None })

@@ -171,7 +171,6 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
                 (0..self.options.worlds).for_each(|world| see(&self.moments.moment(start, world, step)));
             }
             for part in step * self.parts()..(step + usize::from(!last)) * self.parts() {
-                self.enter()?;
                 self.forward(part)?;
             }
         }
@@ -258,22 +257,16 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         self.step.scheme().substeps
     }
 
-    /// The state that was made last becomes that before the next part.
-    fn enter(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.to_carry) {
-            self.workspace.carry()?;
-        }
-        Ok(())
-    }
-
-    /// Makes a part of a step from the state that is entered.
+    /// Makes a part of a step, from the state that was made last or brought back.
     fn forward(&mut self, part: usize) -> Result<(), Error> {
         let step = part / self.parts();
         stop::go_on(step)?;
         self.workspace.bring(&self.times, part)?;
         self.workspace.bring(&self.controls, step)?;
-        self.workspace.forward()?;
-        self.to_carry = true;
+        match std::mem::replace(&mut self.to_carry, true) {
+            true => self.workspace.advance()?,
+            false => self.workspace.forward()?,
+        }
         Ok(())
     }
 
@@ -303,13 +296,9 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             if part % parts == 0 {
                 self.add_value(start, loss, part / parts)?;
             }
-            self.enter()?;
-            if keeping {
-                self.keep.before(&self.workspace)?;
-            }
             self.forward(part)?;
             if keeping {
-                self.keep.after(&self.workspace, part)?;
+                self.keep.made(&self.workspace, part)?;
             }
             if self.searching {
                 self.see_state(part / parts)?;
@@ -361,17 +350,15 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
                     self.keep.bring(&self.workspace, slot)?;
                 }
                 Some(Action::Keep { slot, .. }) => {
-                    self.enter()?;
+                    if std::mem::take(&mut self.to_carry) {
+                        self.workspace.carry()?;
+                    }
                     self.keep.put(&self.workspace, slot)?;
                 }
-                Some(Action::Advance { step }) => {
-                    self.enter()?;
-                    self.forward(step)?;
-                }
+                Some(Action::Advance { step }) => self.forward(step)?,
                 Some(Action::Pull { .. }) | None => break,
             }
         }
-        self.enter()?;
         self.forward(part)
     }
 
@@ -383,10 +370,10 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
                 let bars = |world: usize| &self.bars[world * len + range.start..world * len + range.end];
                 self.workspace.seed_numbers(buffer, bars)?;
             }
+            self.workspace.pullback()?;
         } else {
-            self.workspace.carry_back()?;
+            self.workspace.retreat()?;
         }
-        self.workspace.pullback()?;
         self.workspace.keep_bars(&self.control_bars, part)?;
         // The state before it is that which a loss looks at next.
         self.to_carry = false;
@@ -527,21 +514,17 @@ impl<S: DeviceFloat> Keep<S> {
         }
     }
 
-    /// Before a part of a step of the first way forwards.
-    fn before(&mut self, workspace: &DeviceWorkspace<S>) -> Result<(), Error> {
-        let Keep::States { schedule, rows } = self else { return Ok(()) };
-        while let Some(Action::Keep { slot, .. }) = schedule.next() {
-            workspace.keep(rows, slot)?;
+    /// After a part of a step of the first way forwards: the state before it is still there.
+    fn made(&mut self, workspace: &DeviceWorkspace<S>, part: usize) -> Result<(), Error> {
+        match self {
+            Keep::Values { rows } => workspace.keep(rows, part)?,
+            Keep::States { schedule, rows } => {
+                while let Some(Action::Keep { slot, .. }) = schedule.next() {
+                    workspace.keep(rows, slot)?;
+                }
+            }
         }
         Ok(())
-    }
-
-    /// After it.
-    fn after(&mut self, workspace: &DeviceWorkspace<S>, part: usize) -> Result<(), Error> {
-        match self {
-            Keep::Values { rows } => Ok(workspace.keep(rows, part)?),
-            Keep::States { .. } => Ok(()),
-        }
     }
 
     fn put(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 mod host;
 mod numbers;
+mod record;
 mod rows;
 mod text;
 
@@ -15,13 +16,14 @@ use super::layout::{Layout, extent};
 use super::plan::Pass;
 use super::table::Table;
 use super::{List, Program};
-use crate::cuda::{Arguments, Compile, Device, Error, Function, Graph, Memory, Module, Plain, Shape};
+use crate::cuda::{Compile, Device, Error, Function, Graph, Memory, Module, Plain};
 use crate::patterns::c_text::Ints;
 use crate::scalar::Float;
 use crate::{Value, With};
 use host::Host;
+use record::{Carry, Recorder, Segment};
 pub use rows::{Rows, Sums};
-use text::{Launch, SQUARES, SUM_THREADS, Text, Work, positions, vertices_of};
+use text::{SQUARES, Text, positions, vertices_of};
 
 /// Why a program cannot run on a GPU.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -63,6 +65,9 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     worlds: usize,
     forward: Vec<Segment>,
     pullback: Vec<Segment>,
+    /// The same, with what is carried before them.
+    advance: Vec<Segment>,
+    retreat: Vec<Segment>,
     /// What runs on the CPU, if anything does.
     host: Option<Mutex<Host<S>>>,
     carry: Graph,
@@ -72,12 +77,6 @@ pub struct DeviceWorkspace<S: DeviceFloat> {
     traffic: [usize; 2],
     compile_seconds: f64,
     compiled_before: bool,
-}
-
-/// A part of a pass.
-enum Segment {
-    Graph(Graph),
-    ByHand(usize),
 }
 
 impl Program {
@@ -116,68 +115,22 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         let bars = Memory::<S>::zeroed(device, text.numbers)?;
         let scratch = Memory::<S>::zeroed(device, text.scratch)?;
         let ints = Memory::from_slice(device, &text.ints_data)?;
-        let record = |launches: &[Launch]| -> Result<Graph, Error> {
-            let mut prepared = Vec::new();
-            for launch in launches {
-                let arguments = Arguments::new()
-                    .pointer(&values)
-                    .pointer(&bars)
-                    .pointer(&scratch)
-                    .pointer(&ints)
-                    .u32(launch.from)
-                    .u32(launch.count as u32);
-                prepared.push((module.function(&launch.function)?, launch, arguments));
-            }
-            Graph::capture(device, || {
-                for (function, launch, arguments) in &prepared {
-                    // SAFETY: the text is ours, and stays inside the memory that its layouts describe.
-                    unsafe {
-                        match launch.blocks {
-                            Some(blocks) => {
-                                let shape = Shape { blocks, threads: [SUM_THREADS, 1, 1], shared_bytes: 0 };
-                                function.launch_shape(shape, arguments)?;
-                            }
-                            None => function.launch(launch.count, arguments)?,
-                        }
-                    }
-                }
-                Ok(())
-            })
+        let recorder = Recorder {
+            device,
+            inner,
+            module: &module,
+            layouts: &text.layouts,
+            worlds,
+            arenas: [&values, &bars, &scratch],
+            ints: &ints,
         };
-        let segments = |work: &[Work]| -> Result<Vec<Segment>, Error> {
-            let segment = |work: &Work| match work {
-                Work::Kernels(launches) => Ok(Segment::Graph(record(launches)?)),
-                Work::ByHand(k) => Ok(Segment::ByHand(*k)),
-            };
-            work.iter().map(segment).collect()
-        };
-        let (forward, pullback) = (segments(&text.work[0])?, segments(&text.work[1])?);
+        let [forward, pullback] = [0, 1].map(|pass| recorder.segments(&text.work[pass], None));
+        let [advance, retreat] =
+            [Carry::On, Carry::Back].map(|carry| recorder.segments(&text.work[carry as usize], Some(carry)));
+        let [carry, carry_back] = [Carry::On, Carry::Back].map(|carry| recorder.graph(Some(carry), &[]));
+        let (forward, pullback, advance, retreat) = (forward?, pullback?, advance?, retreat?);
+        let (carry, carry_back) = (carry?, carry_back?);
         let by_hand = forward.iter().any(|segment| matches!(segment, Segment::ByHand(_)));
-        let zero = |output: usize| {
-            let (offset, info) = (text.layouts[output].offset, &inner.buffers[output]);
-            bars.zero_at(offset..offset + extent(info, &text.layouts[output], worlds))
-        };
-        let copy = |memory: &Memory<S>, back: bool| {
-            Graph::capture(device, || {
-                if back {
-                    let carried =
-                        |output: &&usize| inner.carried.iter().any(|&(_, carried)| carried == **output);
-                    inner
-                        .outputs
-                        .iter()
-                        .filter(|output| !carried(output))
-                        .try_for_each(|&output| zero(output))?;
-                }
-                for &(input, output) in &inner.carried {
-                    let numbers = extent(&inner.buffers[input], &text.layouts[input], worlds);
-                    let (input, output) = (text.layouts[input].offset, text.layouts[output].offset);
-                    let (from, to) = if back { (input, output) } else { (output, input) };
-                    memory.copy_at(to, memory, from..from + numbers)?;
-                }
-                Ok(())
-            })
-        };
-        let (carry, carry_back) = (copy(&values, false)?, copy(&bars, true)?);
         let workspace = DeviceWorkspace {
             device: Arc::clone(device),
             lists: (0..worlds.max(1)).flat_map(|_| inner.lists.iter().cloned()).collect(),
@@ -191,6 +144,8 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             worlds,
             forward,
             pullback,
+            advance,
+            retreat,
             host: by_hand.then(|| Mutex::new(Host::new(program, worlds))),
             carry,
             carry_back,
@@ -228,6 +183,16 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     /// hand: reading waits.
     pub fn pullback(&self) -> Result<(), DeviceError> {
         self.run(&self.pullback, Pass::Pullback)
+    }
+
+    /// [`DeviceWorkspace::carry`] and [`DeviceWorkspace::forward`], in less time than one after the other.
+    pub fn advance(&self) -> Result<(), DeviceError> {
+        self.run(&self.advance, Pass::Forward)
+    }
+
+    /// [`DeviceWorkspace::carry_back`] and [`DeviceWorkspace::pullback`], likewise.
+    pub fn retreat(&self) -> Result<(), DeviceError> {
+        self.run(&self.retreat, Pass::Pullback)
     }
 
     fn run(&self, segments: &[Segment], pass: Pass) -> Result<(), DeviceError> {

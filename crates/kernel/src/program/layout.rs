@@ -19,7 +19,7 @@ pub const BLOCK: usize = 32;
 const BLOCK_SHIFT: u32 = BLOCK.trailing_zeros();
 
 /// Buffers start at multiples of so many numbers.
-const ALIGNED: usize = 16;
+pub const ALIGNED: usize = 16;
 
 /// Where the numbers of a buffer lie.
 #[derive(Clone, Copy, Debug, Default)]

@@ -160,9 +160,9 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
 
     /// Room for `count` sums of squares of some buffers' cotangents in each world.
     pub fn sums(&self, buffers: &[BufferUse], count: usize) -> Result<Sums, DeviceError> {
-        let most = buffers.iter().map(|buffer| self.extent(buffer.id)).max().unwrap_or(0);
+        let most = buffers.iter().map(|buffer| self.program.inner.buffers[buffer.id].len).max().unwrap_or(0);
         // Of a batch, a thread sums all numbers of a world.
-        let blocks = if self.worlds > 0 { 1 } else { most.div_ceil(32 * SUM_THREADS as usize).clamp(1, 256) };
+        let blocks = if self.worlds > 0 { 1 } else { most.div_ceil(4 * SUM_THREADS as usize).clamp(1, 256) };
         let buffers: Vec<usize> = buffers.iter().map(|buffer| buffer.id).collect();
         let numbers = buffers.len() * blocks * self.worlds();
         let memory = Memory::zeroed(&self.device, numbers.saturating_mul(count))?;

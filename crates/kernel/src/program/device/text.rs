@@ -329,10 +329,9 @@ fn squares<S: Float>() -> String {
     size_t first = worlds > 0 ? 0 : thread, step = worlds > 0 ? 1 : (size_t)gridDim.x * {SUM_THREADS}u;
     if (worlds > 0 && w >= worlds) return;
     double sum = 0;
-    for (size_t i = first; i < len * numbers; i += step) {{
-        size_t e = i / numbers, c = i % numbers;
-        double x = array[(e >> shift) * row + c * stride + (e & (((size_t)1 << shift) - 1)) + w];
-        sum += x * x;
+    for (size_t e = first; e < len; e += step) {{
+        const {R}* value = array + (e >> shift) * row + (e & (((size_t)1 << shift) - 1)) + w;
+        for (size_t c = 0; c < numbers; ++c) sum += (double)value[c * stride] * (double)value[c * stride];
     }}
     if (worlds > 0) {{ sums[w] = sum; return; }}
     sum = pb_block_sum(sum);

@@ -80,6 +80,11 @@ class Problem:
         tolerance: float = 1e-10,
         target: float | None = None,
     ) -> None:
+        if simulation.settings["device"] != "cpu":
+            raise SettingError(
+                f"device is {simulation.settings['device']!r}: problems run on the CPU; use `sim.replace(device=\"cpu\")`, or "
+                "gradients of `sim.rollout` in an optimiser of torch or JAX"
+            )
         changing = [_variable(v) for v in _listed("variables", variables, (str, Variable))]
         self._core = _core.Problem.of(
             simulation.model._core,

@@ -180,6 +180,6 @@ def _integrator(name: Integrator | str) -> Integrator:
 def _device(device: Any) -> str:
     if isinstance(device, str):
         kind, colon, number = device.partition(":")
-        if device == "cpu" or (kind == "gpu" and (not colon or (number.isascii() and number.isdigit()))):
+        if device == "cpu" or (kind == "gpu" and (not colon or (number.isascii() and number.isdigit() and len(number) < 9))):
             return device
     raise SettingError(f'device is {device!r}: "cpu" is wanted, or "gpu", or a GPU by its number, such as "gpu:1"')

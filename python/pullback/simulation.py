@@ -53,8 +53,8 @@ class Simulation(Derivatives):
         How many threads a batch of worlds runs on: 1 by default, whatever the scene says, and 0 for one per core. Results do not
         depend on it.
     device : {"cpu", "gpu", "gpu:1", ...}
-        Where rollouts and their pullbacks run. Arrays stay in the memory of the CPU; states come there when the rollout is done, or the
-        last one alone where `last`. Single steps, tangents and `watch` run on the CPU all the same.
+        Where rollouts and their pullbacks run. Arrays stay in the memory of the CPU, where each state is copied after its step, or the
+        last one alone where `last`. Single steps, tangents and `watch` run on the CPU all the same; problems and policies refuse.
 
     Notes
     -----
@@ -233,8 +233,9 @@ class Simulation(Derivatives):
 
     def __repr__(self) -> str:
         s = self._settings
+        device = "" if s["device"] == "cpu" else f", on {s['device']}"
         return (
-            f"<Simulation of {self.model.name!r}: {s['steps']} steps of {s['dt']} s, {s['integrator'].value}>"
+            f"<Simulation of {self.model.name!r}: {s['steps']} steps of {s['dt']} s, {s['integrator'].value}{device}>"
         )
 
 

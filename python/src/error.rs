@@ -2,6 +2,8 @@
 
 use pullback_engine::Error as EngineError;
 use pullback_engine::names::NameError;
+use pullback_kernel::cuda;
+use pullback_kernel::program::DeviceError;
 use pullback_scene::Invalid;
 use pullback_solve::optimise;
 use pyo3::prelude::*;
@@ -144,6 +146,9 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
             ("SettingError", vec![])
         }
         EngineError::TooLarge { .. } => ("TooLargeError", vec![]),
+        EngineError::Gpu(
+            DeviceError::TooLarge { .. } | DeviceError::Cuda(cuda::Error::OutOfMemory { .. }),
+        ) => ("TooLargeError", vec![]),
         EngineError::Gpu(_) => ("GpuError", vec![]),
         EngineError::NotFinite { step, world: w, .. }
         | EngineError::NotConverged { step, world: w, .. }

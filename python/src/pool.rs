@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use pullback_engine::rollout::Moment;
 use pullback_engine::{Error, GpuRollout, Gradient, Loss, Options, Parts, Rollout, Start, Step, Stepper};
-use pullback_kernel::cuda::Device;
+use pullback_kernel::cuda::{self, Device};
 use pullback_kernel::prelude::{Dual, RunOptions};
-use pullback_kernel::program::DeviceFloat;
+use pullback_kernel::program::{DeviceError, DeviceFloat};
 use pyo3::pyfunction;
 
 use crate::batch::{Batch, Rows};
@@ -79,6 +79,12 @@ impl<K: PartialEq, T: Kept> Pool<K, T> {
         Ok(result)
     }
 
+    /// Throws away what is free.
+    pub fn clear(&self) {
+        let free = std::mem::take(&mut *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        drop(free);
+    }
+
     /// Keeps a thing, and gives those that have to go for it: the oldest ones. They may have threads to wait for, which is not to be
     /// done here.
     fn give_back(&self, thing: Free<K, T>) -> Vec<Free<K, T>> {
@@ -124,7 +130,8 @@ impl<S: Number> Kept for Whole<S> {
     fn bytes(&self) -> usize {
         match self {
             Whole::Cpu(rollout) => rollout.bytes().0,
-            Whole::Gpu(rollout) => rollout.bytes().0,
+            // Memory of the device, which is emptied when it is short.
+            Whole::Gpu(_) => 0,
         }
     }
 }
@@ -132,10 +139,19 @@ impl<S: Number> Kept for Whole<S> {
 impl<S: Number> Whole<S> {
     /// On the device that the simulation says.
     pub fn new(engine: &Engine, options: Options) -> Result<Self, Error> {
-        Ok(match &engine.device {
-            None => Whole::Cpu(Rollout::new(&engine.step, options)?.into()),
-            Some(device) => Whole::Gpu(GpuRollout::new(&engine.step, options, device)?.into()),
-        })
+        let Some(device) = &engine.device else {
+            return Ok(Whole::Cpu(Rollout::new(&engine.step, options)?.into()));
+        };
+        let made = GpuRollout::new(&engine.step, options, device).or_else(|error| match error {
+            Error::Gpu(DeviceError::Cuda(cuda::Error::OutOfMemory { .. })) => {
+                // Others that are free may have what it wants.
+                engine.pools.double.rollouts.clear();
+                engine.pools.single.rollouts.clear();
+                GpuRollout::new(&engine.step, options, device)
+            }
+            error => Err(error),
+        });
+        Ok(Whole::Gpu(made?.into()))
     }
 
     /// Shows all moments, or the last alone.

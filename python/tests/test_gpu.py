@@ -13,7 +13,7 @@ import pullback
 STEPS = 9
 
 #: Some of the worlds of all tests: of kernels, and of operations that run on the CPU in between.
-ON_GPU = ["particles", "soft", "arm"]
+ON_GPU = ["particles", "soft", "elastic", "attached", "touching", "arm"]
 
 
 def on_gpu(sim: pullback.Simulation) -> pullback.Simulation:
@@ -38,7 +38,7 @@ def close(found: Any, wanted: Any, within: float) -> None:
 def test_devices_are_checked(simulations: dict[str, pullback.Simulation]) -> None:
     sim = simulations["particles"]
     assert sim.settings["device"] == "cpu"
-    for device in ["cuda", "gpu:", "gpu:x", "cpu:0", 0, None]:
+    for device in ["cuda", "gpu:", "gpu:x", "gpu:" + 30 * "9", "cpu:0", 0, None]:
         with pytest.raises(pullback.SettingError, match="\"cpu\" is wanted, or \"gpu\""):
             sim.replace(device=device)
 
@@ -103,15 +103,19 @@ def test_policies_are_refused(simulations: dict[str, pullback.Simulation]) -> No
     x, u, theta = start(sim, STEPS)
     with pytest.raises(pullback.SettingError, match="steps on the CPU"):
         sim.rollout(x, lambda x: u[0], theta, steps=2)
+    with pytest.raises(pullback.SettingError, match="problems run on the CPU"):
+        pullback.Problem(sim, ["ball.mass"], [])
+    assert repr(sim).endswith(", on gpu>")
 
 
-def test_what_is_not_finite_is_named(simulations: dict[str, pullback.Simulation]) -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_what_is_not_finite_is_named(simulations: dict[str, pullback.Simulation], last: bool) -> None:
     sims = [on_gpu(simulations["particles"]), on_cpu(simulations["particles"])]
     x, u, theta = start(sims[1], STEPS)
     x[:] = 1e200
     errors = []
     for sim in sims:
         with pytest.raises(pullback.RolloutError) as caught:
-            sim.rollout(x, u, theta)
+            sim.rollout(x, u, theta, last=last)
         errors.append(str(caught.value))
     assert errors[0] == errors[1]

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-const DOCUMENTS: &[&str] = &["ARCHITECTURE.md"];
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// Fail with every named path that does not exist.
 pub fn check(workspace: &Workspace) -> Result<()> {

@@ -301,7 +301,11 @@ impl<S: Parts> Rollout<S> {
                 workspace.bring_values(state, |i, values| store.get(at + i, values));
             };
             // Nobody else looks at cotangents in between.
-            let wanted = seen || step == 0 || self.options.clip.is_some() || self.options.drops_before(step);
+            let wanted = seen
+                || step == 0
+                || self.options.clip.is_some()
+                || self.options.drops_before(step)
+                || self.stepper.is_implicit();
             let given = std::mem::replace(&mut self.bars_are_here, wanted);
             let ends = Ends { state_bar: &mut self.bars, given, wanted };
             self.stepper.pull_kept(step, seen, &mut load, ends, &mut self.control_bars)?;

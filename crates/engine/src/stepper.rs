@@ -1,72 +1,21 @@
 //! Running steps, forwards and backwards, for one world or many.
 
+mod most;
 mod newton;
+mod parts;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar};
 
 use crate::articulated::Manifold;
-use crate::contact::{Contacts, GAPS, NO_ROOM, has_tangent};
+use crate::contact::{NO_ROOM, has_tangent};
 use crate::error::Error;
 use crate::integrate::jacobians::Jacobians;
-use crate::model::Model;
 use crate::preparation::Preparing;
-use crate::soft::SOFT_CONTACT;
 use crate::step::{Io, Step, held, ranges};
 use crate::stop;
-
-/// A number with a value and, if it is a dual, a tangent.
-pub trait Parts: Scalar {
-    /// The value alone.
-    fn value(self) -> f64;
-    /// The tangent; zero if there is none.
-    fn tangent(self) -> f64;
-    /// From both.
-    fn from_parts(value: f64, tangent: f64) -> Self;
-    /// Has it a tangent?
-    const DUAL: bool;
-    /// The distance from 1 to the next number.
-    const EPSILON: f64;
-}
-
-macro_rules! parts {
-    ($($float:ident),*) => {$(
-        impl Parts for $float {
-            #[inline(always)]
-            fn value(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn tangent(self) -> f64 {
-                0.0
-            }
-            #[inline(always)]
-            fn from_parts(value: f64, _: f64) -> Self {
-                value as $float
-            }
-            const DUAL: bool = false;
-            const EPSILON: f64 = $float::EPSILON as f64;
-        }
-    )*};
-}
-parts!(f32, f64);
-
-impl Parts for Dual<f64> {
-    #[inline(always)]
-    fn value(self) -> f64 {
-        self.value
-    }
-    #[inline(always)]
-    fn tangent(self) -> f64 {
-        self.tangent
-    }
-    #[inline(always)]
-    fn from_parts(value: f64, tangent: f64) -> Self {
-        Dual::new(value, tangent)
-    }
-    const DUAL: bool = true;
-    const EPSILON: f64 = f64::EPSILON;
-}
+pub(crate) use most::Most;
+pub use parts::Parts;
 
 /// Looks at the values of a part of a step.
 type See<'a, S> = dyn FnMut(usize, &Workspace<S>) + 'a;
@@ -124,34 +73,6 @@ pub struct Stepper<S: Parts> {
     /// Of contacts that have a derivative.
     largest_residual: f64,
     most: Most,
-}
-
-/// The most contacts at once, of shapes and of soft surfaces.
-#[derive(Clone, Copy)]
-pub(crate) struct Most {
-    contacts: usize,
-    soft_contacts: usize,
-}
-
-impl Most {
-    pub fn of(model: &Model) -> Self {
-        let contacts = model.contact().map_or(0, Contacts::most);
-        Most { contacts, soft_contacts: model.most_soft_contacts() }
-    }
-
-    /// What it means that a value, or a cotangent, of some worlds is not finite after step number `step`.
-    pub fn not_finite(self, step: usize, worlds: usize, bars: bool, source: NonFinite) -> Error {
-        let world = (worlds > 1).then_some(source.world);
-        if !bars && source.buffer.contains(GAPS) {
-            // A gap is none where its point is one.
-            return Error::TooManyContacts { step, world, most: self.contacts };
-        }
-        if !bars && source.element == 0 && source.operation.starts_with(SOFT_CONTACT) {
-            // Where its arguments are numbers, that is how it says so.
-            return Error::TooManySoftContacts { step, world, most: self.soft_contacts };
-        }
-        Error::NotFinite { step, world, source }
-    }
 }
 
 impl<S: Parts> Stepper<S> {
@@ -515,6 +436,11 @@ impl<S: Parts> Stepper<S> {
         preparing.add_bars(world, bars)
     }
 
+    /// Does a step solve an equation? Its pullback does so with cotangents on the host.
+    pub(crate) fn is_implicit(&self) -> bool {
+        self.io.implicit.is_some()
+    }
+
     /// How many numbers all values are.
     pub fn values_len(&self) -> usize {
         self.workspace.values_len()
@@ -537,7 +463,7 @@ impl<S: Parts> Stepper<S> {
     ) -> Result<(), Error> {
         stop::go_on(step)?;
         (self.holds, self.to_carry) = (None, false);
-        let implicit = self.io.implicit.is_some();
+        let implicit = self.is_implicit();
         for part in (0..self.parts).rev() {
             if std::mem::replace(&mut self.to_carry_back, true) {
                 self.workspace.carry_back();

@@ -7,12 +7,14 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Everywhere, Seldom, World, controls, solids, varied, worlds};
+use common::{Everywhere, Seldom, World, controls, robots, solids, varied, worlds};
 use pullback_engine::{
-    Error, GpuRollout, Gradient, Integrator, Loss, Memory, Options, Parts, Rollout, Scheme, Start, Step,
+    Error, GpuRollout, Gradient, Integrator, Loss, Memory, Model, Options, Parts, Rollout, Scheme, Start,
+    Step,
 };
 use pullback_kernel::cuda::{self, Device};
 use pullback_kernel::program::DeviceFloat;
+use pullback_scene::{Particles, Scene};
 
 const STEPS: usize = 7;
 const WORLDS: usize = 5;
@@ -79,6 +81,7 @@ fn apart(a: &Gradient, b: &Gradient) -> f64 {
     let of = |(a, b): (&[f64], &[f64])| {
         assert_eq!(a.len(), b.len());
         let scale = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        assert!(a.iter().chain(b).all(|x| x.is_finite()));
         let most = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         if most == 0.0 { 0.0 } else { most / scale }
     };
@@ -111,7 +114,13 @@ fn on_gpu<S: DeviceFloat + Parts>(
 fn gradients_agree_with_those_of_the_cpu() {
     let Some(device) = gpu() else { return };
     let mut worst = [0.0f64; 2];
-    for (world, integrator) in combinations() {
+    // A robot that has no freedom.
+    let mut table = worlds().into_iter().find(|world| world.name == "ground").expect("a world");
+    let mut scene =
+        Scene { particles: vec![Particles::single("ball", [0.0, 0.0, 2.0], 0.5)], ..Scene::default() };
+    scene.robots = vec![robots::chain("table", &[])];
+    (table.name, table.model) = ("a table", Model::new(&scene).expect("a table"));
+    for (world, integrator) in combinations().into_iter().chain([(table, Integrator::SemiImplicitEuler)]) {
         let step = step(&world, integrator, 2);
         if world.hard {
             continue;
@@ -149,10 +158,14 @@ fn every_memory_gives_the_same_bits() {
                     let first = on_gpu::<f64>(&step, options, &device, &begin, loss);
                     let name = format!("{}, loss {i}, {options:?}", world.name);
                     assert!(apart(&on_cpu(&step, options, &begin, loss), &first) < 1e-11, "{name}");
+                    let (all, kept) =
+                        GpuRollout::<f64>::new(&step, options, &device).expect("a rollout").bytes();
                     for memory in [
                         Memory::Binomial { snapshots: 1 },
                         Memory::Binomial { snapshots: 3 },
-                        Memory::Budget { bytes: 100_000_000 },
+                        Memory::Budget { bytes: all },
+                        // A third of the states.
+                        Memory::Budget { bytes: all - 2 * kept / 3 },
                         Memory::Dense,
                     ] {
                         let options = Options { memory, ..options };
@@ -181,6 +194,10 @@ fn what_is_not_finite_is_named_as_on_the_cpu() {
         let found = gpu.gradient(&begin.start(), loss).expect_err("not finite").to_string();
         assert_eq!(found, wanted);
         println!("{found}");
+    }
+    for looks in [|_, last| last, |_, _| true] as [fn(usize, bool) -> bool; 2] {
+        let found = gpu.watch_at(&begin.start(), looks, |_| ()).expect_err("not finite").to_string();
+        assert_eq!(found, wanted);
     }
     // And the next one is as if nothing had been.
     let begin = Begin::of(&world, 1);

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use common::{Everywhere, Seldom, World, controls, every_combination, varied, worlds};
 use pullback_engine::rollout::{Coordinate, Pushforward};
-use pullback_engine::{Integrator, Loss, Memory, Options, Rollout, Scheme, Snapshots, Start, Step};
+use pullback_engine::{Gradient, Integrator, Loss, Memory, Options, Rollout, Scheme, Snapshots, Start, Step};
 use pullback_kernel::gradcheck::{self, Function};
 use pullback_kernel::prelude::*;
 
@@ -233,17 +233,52 @@ fn a_loss_that_looks_seldom_is_the_same() {
         let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world, STEPS));
         let start = Start::new(&state, &controls, &params);
         for &memory in memories.iter().filter(|memory| reversible || **memory != Memory::Reversible) {
-            // With a cotangent that is clipped and dropped on its way.
-            let options = Options { memory, truncate: Some(5), clip: Some(2.0), ..Options::new(STEPS) };
-            let [always, seldom] = [false, true].map(|says_so| {
-                let mut rollout = Rollout::<f64>::new(&step, options).expect("a rollout");
-                let value = rollout.value(&start, &Seldom { says_so }).expect("a value")[0];
-                let g = rollout.gradient(&start, &Seldom { says_so }).expect("a gradient");
-                assert_eq!(g.values, [value]);
-                [&g.values[..], &g.states, &g.controls, &g.params, &g.norms].concat()
-            });
-            assert_eq!(seldom, always, "{} with {} and {memory:?}", world.name, integrator.name());
+            // With a cotangent that is clipped and dropped on its way, and, where it may stay where it is between steps, without.
+            let cut = [(Some(5), Some(2.0)), (Some(5), None), (None, None)];
+            for &(truncate, clip) in if memory == Memory::Dense { &cut[..] } else { &cut[..1] } {
+                let options = Options { memory, truncate, clip, ..Options::new(STEPS) };
+                let [always, seldom] = [false, true].map(|says_so| {
+                    let mut rollout = Rollout::<f64>::new(&step, options).expect("a rollout");
+                    let value = rollout.value(&start, &Seldom { says_so }).expect("a value")[0];
+                    rollout.gradient(&start, &Everywhere).expect("a gradient");
+                    let g = rollout.gradient(&start, &Seldom { says_so }).expect("a gradient").clone();
+                    assert_eq!(g.values, [value]);
+                    g
+                });
+                let name = format!("{} with {} and {options:?}", world.name, integrator.name());
+                same_but_norms(&seldom, &always, &name);
+            }
         }
+    }
+}
+
+/// Norms that nobody looks at are summed in another order.
+fn same_but_norms(a: &Gradient, b: &Gradient, name: &str) {
+    assert_eq!((&a.values, &a.states), (&b.values, &b.states), "{name}");
+    assert_eq!((&a.controls, &a.params), (&b.controls, &b.params), "{name}");
+    for (a, b) in a.norms.iter().zip(&b.norms) {
+        assert!((a - b).abs() <= 1e-13 * b, "{name}: norms {a} and {b}");
+    }
+}
+
+/// Cotangents of a batch that stay where they are between steps, of every world, those with shapes that touch too.
+#[test]
+fn a_loss_that_looks_seldom_at_many_worlds_is_the_same() {
+    const WORLDS: usize = 19;
+    for world in worlds() {
+        let step = step(&world, Integrator::SemiImplicitEuler, 2);
+        let (state, params, controls) = (world.model.state(), world.model.params(), controls(&world, STEPS));
+        let [states, controls, params] =
+            [state.values(), &controls, params.values()].map(|numbers| varied(numbers, WORLDS));
+        let start = Start { states: &states, controls: &controls, params: &params };
+        let options = Options { worlds: WORLDS, ..Options::new(STEPS) };
+        let [always, seldom] =
+            [(Memory::EveryStep, false), (Memory::Dense, true)].map(|(memory, says_so)| {
+                let mut rollout =
+                    Rollout::<f64>::new(&step, Options { memory, ..options }).expect("a rollout");
+                rollout.gradient(&start, &Seldom { says_so }).expect("a gradient").clone()
+            });
+        same_but_norms(&seldom, &always, world.name);
     }
 }
 

@@ -64,6 +64,8 @@ pub fn whole<S: Number, R>(
     keeps: bool,
     work: impl FnOnce(&mut Whole<S>) -> Result<R, Error>,
 ) -> Result<R, Error> {
+    // On a GPU one serves both ways: it compiles and records, which takes longer than many steps.
+    let keeps = keeps || engine.device.is_some();
     let memory = if keeps { engine.options.memory } else { Memory::Binomial { snapshots: 1 } };
     let options = Options { worlds, steps, memory, ..engine.options };
     let make = || Whole::new(engine, options);

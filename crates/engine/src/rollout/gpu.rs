@@ -1,33 +1,37 @@
 //! Rollouts on a GPU. States and cotangents stay there: they come to the host where a loss looks, and nothing else waits for it.
 
+mod keep;
+mod transfer;
+
 use std::sync::Arc;
 
-use pullback_kernel::cuda::Device;
+use pullback_kernel::cuda::{Compile, Device};
 use pullback_kernel::program::{BufferUse, DeviceFloat, DeviceWorkspace, Rows, Sums};
-use pullback_scene::Memory;
 
-use super::keep::affordable;
 use super::moments::Moments;
-use super::schedule::{Action, Schedule};
+use super::schedule::Action;
 use super::{Gradient, Loss, Moment, Options, Start, check, check_start};
 use crate::error::Error;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, ranges};
 use crate::stepper::{Most, Parts, are_finite};
 use crate::stop;
+use keep::Keep;
+use transfer::{numbers, read, uses, write};
 
 /// The memory on a GPU in which rollouts of a step run: what a [`Rollout`](super::Rollout) is on the CPU, with the same losses, starts, gradients
 /// and errors.
 ///
 /// It has explicit integrators ([`Step::runs_on_gpu`]). What is made of kernels runs on the device alone: particles, springs, soft solids and
 /// sheets, air, the ground, motions, controllers and forces of one's own. Operations that are written by hand (robots, shapes that touch, soft
-/// surfaces that touch each other) run on the CPU in between, and what they read and write is copied in each step. `Options::run` is for what
-/// depends on params alone, which is prepared on the CPU; `Options::snapshots` does not matter, because states are kept as they are.
+/// surfaces that touch each other) run on the CPU in between, and what they read and write is copied in each step. `Options::run` is for
+/// these, and for what depends on params alone, which is prepared on the CPU; `Options::snapshots` does not matter, because states are kept as
+/// they are.
 ///
 /// ```no_run
 /// use pullback_engine::rollout::NoLoss;
 /// use pullback_engine::{GpuRollout, Options, Start, Step};
-/// use pullback_kernel::cuda::Device;
+/// use pullback_kernel::cuda::{Compile, Device};
 /// use pullback_scene::{Particles, Scene};
 ///
 /// let scene = Scene { particles: vec![Particles::single("ball", [0.0; 3], 0.2)], ..Scene::default() };
@@ -67,24 +71,15 @@ pub struct GpuRollout<S: DeviceFloat + Parts = f32> {
     bytes: usize,
 }
 
-/// What stays on the device for the way back.
-enum Keep<S: DeviceFloat> {
-    /// Some states, or all.
-    States { schedule: Schedule, rows: Rows<S> },
-    /// Of every part of a step all values that its pullback reads.
-    Values { rows: Rows<S> },
-}
-
 impl<S: DeviceFloat + Parts> GpuRollout<S> {
     /// Compiles the step for a device, or takes it from the cache, and sets aside all memory that rollouts of this kind need.
     pub fn new(step: &Step, options: Options, device: &Arc<Device>) -> Result<Self, Error> {
         check(step, &options)?;
         step.runs_on_gpu()?;
         let (model, io) = (step.model(), step.io.clone());
-        let workspace = match options.worlds {
-            1 => step.program.on_device(device)?,
-            worlds => step.program.batch_on_device(device, worlds)?,
-        };
+        let worlds = (options.worlds > 1).then_some(options.worlds);
+        let workspace =
+            DeviceWorkspace::new(&step.program, device, worlds, &Compile::default(), options.run)?;
         let parts = options.steps * step.scheme().substeps;
         let (times, controls) = ([BufferUse::from(io.time)], uses(&io.control));
         let times = workspace.rows(&times, parts)?;
@@ -156,6 +151,21 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
 
     /// [`GpuRollout::watch`] of some moments, as [`Loss::looks`] names them: other states do not come to the host.
     pub fn watch_at(
+        &mut self,
+        start: &Start<'_>,
+        looks: impl Fn(usize, bool) -> bool,
+        see: impl FnMut(&Moment<'_>),
+    ) -> Result<(), Error> {
+        match self.show(start, looks, see) {
+            // Once more, and every state is looked at.
+            Err(error) if error.is_of_the_run() => {
+                Err(self.show(start, |_, _| true, |_| ()).err().unwrap_or(error))
+            }
+            done => done,
+        }
+    }
+
+    fn show(
         &mut self,
         start: &Start<'_>,
         looks: impl Fn(usize, bool) -> bool,
@@ -427,151 +437,63 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
 
     /// Collects what the way back has left.
     fn finish(&mut self) -> Result<(), Error> {
-        let (worlds, steps, parts) = (self.options.worlds, self.options.steps, self.parts());
-        let Gradient { states, controls, params, norms, .. } = &mut self.moments.gradient;
-        states.iter_mut().zip(&self.bars).for_each(|(to, from)| *to = from.value());
-        let (len, at) =
-            (controls.len() / (worlds * steps).max(1), ranges(&self.io.control).collect::<Vec<_>>());
-        self.workspace.read_rows(
-            &self.control_bars,
-            &uses(&self.io.control),
-            |buffer, part, world, bars| {
-                let from = (world * steps + part / parts) * len + at[buffer].1.start;
-                controls[from..from + bars.len()]
-                    .iter_mut()
-                    .zip(bars)
-                    .for_each(|(to, from)| *to += from.value());
-            },
-        )?;
-        let sums = self.workspace.read_sums(&self.norms)?;
-        for (i, norm) in norms.iter_mut().enumerate().filter(|(i, _)| self.summed[i % (steps + 1)]) {
-            *norm = sums[i % (steps + 1) * worlds + i / (steps + 1)].sqrt();
-        }
-        let mut bars = vec![S::default(); params.len()];
-        read(&self.io.params, &mut bars, worlds, |buffer, see| self.workspace.bar_numbers(buffer, see))?;
-        if let Some(preparing) = &mut self.preparing {
-            let all: usize = self.io.prepared.iter().map(|(_, len)| len).sum();
-            let mut prepared = vec![S::default(); all * worlds];
-            read(&self.io.prepared, &mut prepared, worlds, |buffer, see| {
-                self.workspace.bar_numbers(buffer, see)
-            })?;
-            let len = bars.len() / worlds;
-            for (world, prepared) in prepared.chunks_exact(all.max(1)).enumerate() {
-                let mut rest = prepared;
-                preparing.seed(world, &self.io.prepared, |_, numbers| {
-                    let (some, others) = rest.split_at(numbers.len());
-                    numbers.copy_from_slice(some);
-                    rest = others;
-                    Ok(())
-                })?;
-            }
-            preparing.pull_seeded();
-            (0..worlds)
-                .try_for_each(|world| preparing.add_bars(world, &mut bars[world * len..(world + 1) * len]))?;
-        }
-        params.iter_mut().zip(&bars).for_each(|(sum, bar)| *sum += bar.value());
+        let states = self.moments.gradient.states.iter_mut();
+        states.zip(&self.bars).for_each(|(to, from)| *to = from.value());
+        self.add_control_bars()?;
+        self.take_norms()?;
+        self.add_params_bar()?;
         self.moments.check()
     }
-}
 
-impl<S: DeviceFloat> Keep<S> {
-    fn new(
-        workspace: &DeviceWorkspace<S>,
-        options: &Options,
-        parts: usize,
-        fixed: usize,
-    ) -> Result<Self, Error> {
-        let states = |snapshots: usize| -> Result<Self, Error> {
-            let schedule = Schedule::new(parts, snapshots);
-            let rows = workspace.rows_of_states(schedule.snapshots())?;
-            Ok(Keep::States { schedule, rows })
+    /// Those of the parts of a step together.
+    fn add_control_bars(&mut self) -> Result<(), Error> {
+        let (worlds, steps, parts) = (self.options.worlds, self.options.steps, self.parts());
+        let controls = &mut self.moments.gradient.controls;
+        let (len, at) =
+            (controls.len() / (worlds * steps).max(1), ranges(&self.io.control).collect::<Vec<_>>());
+        let add = |buffer: usize, part: usize, world: usize, bars: &[S]| {
+            let from = (world * steps + part / parts) * len + at[buffer].1.start;
+            let sums = controls[from..from + bars.len()].iter_mut();
+            sums.zip(bars).for_each(|(to, from)| *to += from.value());
         };
-        match options.memory {
-            Memory::EveryStep => states(parts),
-            Memory::Binomial { snapshots } => states(snapshots),
-            Memory::Budget { bytes } => {
-                let state = workspace.rows_of_states(1)?.bytes();
-                states(affordable(bytes, fixed, state, parts)?)
-            }
-            // What runs by hand keeps its values for the way back itself, those of the last step.
-            Memory::Dense if workspace.runs_by_hand() => states(parts),
-            Memory::Dense => Ok(Keep::Values { rows: workspace.rows_of_values(parts)? }),
-            Memory::Reversible => {
-                Err(Error::Reversible("GPUs run no steps backwards: choose another memory".into()))
-            }
-        }
+        Ok(self.workspace.read_rows(&self.control_bars, &uses(&self.io.control), add)?)
     }
 
-    fn bytes(&self) -> usize {
-        match self {
-            Keep::States { rows, .. } | Keep::Values { rows } => rows.bytes(),
-        }
-    }
-
-    fn restart(&mut self, parts: usize) {
-        if let Keep::States { schedule, .. } = self {
-            schedule.restart(parts);
-        }
-    }
-
-    /// After a part of a step of the first way forwards: the state before it is still there.
-    fn made(&mut self, workspace: &DeviceWorkspace<S>, part: usize) -> Result<(), Error> {
-        match self {
-            Keep::Values { rows } => workspace.keep(rows, part)?,
-            Keep::States { schedule, rows } => {
-                while let Some(Action::Keep { slot, .. }) = schedule.next() {
-                    workspace.keep(rows, slot)?;
-                }
-            }
+    /// Those that were summed on the device.
+    fn take_norms(&mut self) -> Result<(), Error> {
+        let (worlds, moments) = (self.options.worlds, self.options.steps + 1);
+        let sums = self.workspace.read_sums(&self.norms)?;
+        let norms = self.moments.gradient.norms.iter_mut().enumerate();
+        for (i, norm) in norms.filter(|(i, _)| self.summed[i % moments]) {
+            *norm = sums[i % moments * worlds + i / moments].sqrt();
         }
         Ok(())
     }
 
-    fn put(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
-        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
-        Ok(workspace.keep(rows, slot)?)
+    /// Cotangents of params, those through what was prepared of them among them.
+    fn add_params_bar(&mut self) -> Result<(), Error> {
+        let (worlds, workspace) = (self.options.worlds, &self.workspace);
+        let params = &mut self.moments.gradient.params;
+        let mut bars = vec![S::default(); params.len()];
+        read(&self.io.params, &mut bars, worlds, |buffer, see| workspace.bar_numbers(buffer, see))?;
+        if let Some(preparing) = &mut self.preparing {
+            let all: usize = self.io.prepared.iter().map(|(_, len)| len).sum();
+            let mut prepared = vec![S::default(); all * worlds];
+            read(&self.io.prepared, &mut prepared, worlds, |buffer, see| workspace.bar_numbers(buffer, see))?;
+            for (world, mut rest) in prepared.chunks_exact(all.max(1)).enumerate() {
+                preparing.seed(world, &self.io.prepared, |_, numbers| {
+                    let some;
+                    (some, rest) = rest.split_at(numbers.len());
+                    numbers.copy_from_slice(some);
+                    Ok(())
+                })?;
+            }
+            preparing.pull_seeded();
+            let len = bars.len() / worlds;
+            let of = |world: usize| world * len..(world + 1) * len;
+            (0..worlds).try_for_each(|world| preparing.add_bars(world, &mut bars[of(world)]))?;
+        }
+        params.iter_mut().zip(&bars).for_each(|(sum, bar)| *sum += bar.value());
+        Ok(())
     }
-
-    fn bring(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
-        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
-        Ok(workspace.bring(rows, slot)?)
-    }
-}
-
-fn uses(buffers: &[(BufferUse, usize)]) -> Vec<BufferUse> {
-    buffers.iter().map(|(buffer, _)| *buffer).collect()
-}
-
-fn numbers<S: Parts>(values: &[f64]) -> Vec<S> {
-    values.iter().map(|x| S::from_parts(*x, 0.0)).collect()
-}
-
-/// Sets buffers from flat vectors, of worlds one after the other.
-fn write<S: DeviceFloat>(
-    workspace: &DeviceWorkspace<S>,
-    buffers: &[(BufferUse, usize)],
-    numbers: &[S],
-    worlds: usize,
-) -> Result<(), Error> {
-    let len = numbers.len() / worlds;
-    ranges(buffers).try_for_each(|(buffer, range)| {
-        let of = |world: usize| &numbers[world * len + range.start..world * len + range.end];
-        Ok(workspace.write_numbers(buffer, of)?)
-    })
-}
-
-/// Reads buffers into flat vectors.
-fn read<S: DeviceFloat>(
-    buffers: &[(BufferUse, usize)],
-    numbers: &mut [S],
-    worlds: usize,
-    from: impl Fn(BufferUse, &mut dyn FnMut(usize, &[S])) -> Result<(), pullback_kernel::program::DeviceError>,
-) -> Result<(), Error> {
-    let len = numbers.len() / worlds;
-    ranges(buffers).try_for_each(|(buffer, range)| {
-        let mut take = |world: usize, some: &[S]| {
-            numbers[world * len + range.start..world * len + range.end].copy_from_slice(some);
-        };
-        Ok(from(buffer, &mut take)?)
-    })
 }

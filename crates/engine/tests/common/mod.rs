@@ -10,7 +10,7 @@ pub mod robots;
 pub mod solids;
 pub mod terrains;
 
-use pullback_engine::force::{Force, Site};
+use pullback_engine::force::{Constraint, Force, Site};
 use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Moment};
 use pullback_engine::{Error, Integrator, Loss, Model};
@@ -111,6 +111,27 @@ impl Force for Hardening {
     }
 }
 
+/// What is left of an acceleration along a plane:  a - n (n·a)
+#[kernel]
+fn along<R: Real>(a: Vec3<R>, n: Vec3<R>) -> Vec3<R> {
+    a - n * dot(n, a)
+}
+
+/// A constraint that the engine does not know: what starts along a plane stays on it.
+#[derive(Clone, Debug)]
+struct Plane {
+    /// Of length 1.
+    normal: Vec3<f64>,
+}
+
+impl Constraint for Plane {
+    fn constrain(&self, site: &mut Site<'_>, acceleration: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error> {
+        let normal = site.program.constant::<Vec3>(&site.name("normal"), &[self.normal]);
+        let name = site.name("along the plane");
+        Ok(site.program.map::<along>(&name, (acceleration.own(), normal.shared())))
+    }
+}
+
 /// One world for every force, and one with all of them.
 pub fn worlds() -> Vec<World> {
     let world = |name, reversible, scene: Scene| World {
@@ -180,6 +201,12 @@ pub fn worlds() -> Vec<World> {
             brief: false,
             difference: 1e-5,
             model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
+        },
+        World {
+            model: Model::new(&Scene { springs: vec![springs()], ..chain() })
+                .expect("a chain")
+                .with_constraint(Plane { normal: Vec3 { x: 0.6, y: 0.0, z: 0.8 } }),
+            ..world("a constraint of one's own", true, chain())
         },
         world("everything", false, everything),
     ];

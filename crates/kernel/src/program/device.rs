@@ -15,6 +15,7 @@ use super::error::AccessError;
 use super::layout::{Layout, extent};
 use super::plan::Pass;
 use super::table::Table;
+use super::workspace::RunOptions;
 use super::{List, Program};
 use crate::cuda::{Compile, Device, Error, Function, Graph, Memory, Module, Plain};
 use crate::patterns::c_text::Ints;
@@ -87,7 +88,7 @@ impl Program {
 
     /// Memory on a GPU to run the program for one world.
     pub fn on_device<S: DeviceFloat>(&self, device: &Arc<Device>) -> Result<DeviceWorkspace<S>, DeviceError> {
-        DeviceWorkspace::new(self, device, 0, &Compile::default())
+        DeviceWorkspace::new(self, device, None, &Compile::default(), RunOptions::default())
     }
 
     /// Memory on a GPU to run the program for many worlds at once.
@@ -96,19 +97,22 @@ impl Program {
         device: &Arc<Device>,
         worlds: usize,
     ) -> Result<DeviceWorkspace<S>, DeviceError> {
-        DeviceWorkspace::new(self, device, worlds.max(1), &Compile::default())
+        DeviceWorkspace::new(self, device, Some(worlds), &Compile::default(), RunOptions::default())
     }
 }
 
 impl<S: DeviceFloat> DeviceWorkspace<S> {
-    /// Compiles the program for a device, or takes it from the cache.
+    /// Compiles the program for a device, or takes it from the cache: for many worlds, or one alone. `run`: how operations that are written by
+    /// hand run on the CPU.
     pub fn new(
         program: &Program,
         device: &Arc<Device>,
-        worlds: usize,
+        worlds: Option<usize>,
         options: &Compile,
+        run: RunOptions,
     ) -> Result<Self, DeviceError> {
         let inner = &program.inner;
+        let worlds = worlds.map_or(0, |worlds| worlds.max(1));
         let text = Text::new::<S>(inner, worlds)?;
         let module = Module::compile(device, &text.source, options)?;
         let values = Memory::<S>::zeroed(device, text.numbers)?;
@@ -146,7 +150,7 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             pullback,
             advance,
             retreat,
-            host: by_hand.then(|| Mutex::new(Host::new(program, worlds))),
+            host: by_hand.then(|| Mutex::new(Host::new(program, worlds, run))),
             carry,
             carry_back,
             traffic: text.traffic,

@@ -28,7 +28,7 @@ struct Exchange {
 }
 
 impl<S: DeviceFloat> Host<S> {
-    pub fn new(program: &Program, worlds: usize) -> Self {
+    pub fn new(program: &Program, worlds: usize, run: RunOptions) -> Self {
         let inner = &program.inner;
         let changes = |b: &usize| matches!(inner.buffers[*b].role, Role::Input | Role::Computed);
         let stages = inner.stages.iter().map(|stage| {
@@ -43,8 +43,8 @@ impl<S: DeviceFloat> Host<S> {
         });
         let stages = stages.collect();
         let workspace = match worlds {
-            0 => program.workspace(RunOptions::default()),
-            worlds => program.batch(worlds, RunOptions::default()),
+            0 => program.workspace(run),
+            worlds => program.batch(worlds, run),
         };
         Host { workspace, stages }
     }

@@ -80,14 +80,14 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     }
 
     fn check(&self, memory: &Memory<S>, bars: bool) -> Result<Option<NonFinite>, DeviceError> {
-        health::first::<S, DeviceError>(&self.program.inner, self.worlds(), bars, |b, wanted| {
-            let mut found = Vec::new();
-            self.see_numbers(memory, b, |world, numbers| {
-                if world == wanted {
-                    found = numbers.to_vec();
-                }
-            })?;
-            Ok(found)
+        // Worlds of a buffer are asked for one after the other, and come all at once.
+        let mut held = (usize::MAX, vec![Vec::new(); self.worlds()]);
+        health::first::<S, DeviceError>(&self.program.inner, self.worlds(), bars, |b, world| {
+            if held.0 != b {
+                held.0 = b;
+                self.see_numbers(memory, b, |world, numbers| held.1[world] = numbers.to_vec())?;
+            }
+            Ok(std::mem::take(&mut held.1[world]))
         })
     }
 
@@ -111,6 +111,9 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
             if wanted != found {
                 return Err(AccessError::Length { buffer: info.name.clone(), wanted, found });
             }
+            if wanted == 0 {
+                continue;
+            }
             let to = to[world..].as_mut_ptr();
             // SAFETY: the length was checked, and `to` has room for the buffer, of which worlds lie side by side.
             unsafe { copies::scatter(numbers, to, self.alone(id), info.numbers) };
@@ -124,8 +127,11 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         debug_assert!(from.len() >= self.extent(id));
         let mut numbers = vec![S::default(); info.len * info.numbers];
         for world in 0..self.worlds() {
-            // SAFETY: `from` has the whole buffer, of which worlds lie side by side.
-            unsafe { copies::gather(from[world..].as_ptr(), self.alone(id), info.numbers, &mut numbers) };
+            if !numbers.is_empty() {
+                let from = from[world..].as_ptr();
+                // SAFETY: there is the whole buffer, of which worlds lie side by side.
+                unsafe { copies::gather(from, self.alone(id), info.numbers, &mut numbers) };
+            }
             see(world, &numbers);
         }
     }

@@ -161,8 +161,9 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
     /// Room for `count` sums of squares of some buffers' cotangents in each world.
     pub fn sums(&self, buffers: &[BufferUse], count: usize) -> Result<Sums, DeviceError> {
         let most = buffers.iter().map(|buffer| self.program.inner.buffers[buffer.id].len).max().unwrap_or(0);
-        // Of a batch, a thread sums all numbers of a world.
-        let blocks = if self.worlds > 0 { 1 } else { most.div_ceil(4 * SUM_THREADS as usize).clamp(1, 256) };
+        // A thread has four values or more; of a batch, those of one world.
+        let threads = if self.worlds > 0 { 1 } else { SUM_THREADS as usize };
+        let blocks = most.div_ceil(4 * threads).clamp(1, 256);
         let buffers: Vec<usize> = buffers.iter().map(|buffer| buffer.id).collect();
         let numbers = buffers.len() * blocks * self.worlds();
         let memory = Memory::zeroed(&self.device, numbers.saturating_mul(count))?;
@@ -178,10 +179,11 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
                 [info.len, info.numbers, layout.shift as usize, layout.row, layout.stride, self.worlds];
             let place = Arguments::new().pointer_at(&self.bars, layout.offset).pointer_at(&sums.memory, to);
             let arguments = numbers.into_iter().fold(place, |all, number| all.u64(number as u64));
-            let threads =
-                if self.worlds > 0 { self.worlds.div_ceil(SUM_THREADS as usize) } else { sums.blocks };
-            let shape =
-                Shape { blocks: [threads as u32, 1, 1], threads: [SUM_THREADS, 1, 1], shared_bytes: 0 };
+            let blocks = match self.worlds {
+                0 => [sums.blocks as u32, 1, 1],
+                worlds => [worlds.div_ceil(SUM_THREADS as usize) as u32, sums.blocks as u32, 1],
+            };
+            let shape = Shape { blocks, threads: [SUM_THREADS, 1, 1], shared_bytes: 0 };
             // SAFETY: `SQUARES` reads the buffer, and writes as many sums as there are blocks or worlds.
             unsafe { self.squares.launch_shape(shape, &arguments)? };
         }

@@ -320,20 +320,20 @@ fn function_of_blocks<S: Float>(name: &str, body: &str) -> String {
     )
 }
 
-/// Σ x² over the numbers of a buffer: of one world a sum for each block, of a batch a sum for each world.
+/// Σ x² over the numbers of a buffer: of one world a sum for each block, of a batch a sum for each world and row of blocks.
 fn squares<S: Float>() -> String {
     format!(
         r#"extern "C" __global__ void {SQUARES}(const {R}* array, double* sums, size_t len, size_t numbers,
     size_t shift, size_t row, size_t stride, size_t worlds) {{
     size_t thread = (size_t)blockIdx.x * {SUM_THREADS}u + threadIdx.x, w = worlds > 0 ? thread : 0;
-    size_t first = worlds > 0 ? 0 : thread, step = worlds > 0 ? 1 : (size_t)gridDim.x * {SUM_THREADS}u;
+    size_t first = worlds > 0 ? blockIdx.y : thread, step = worlds > 0 ? gridDim.y : (size_t)gridDim.x * {SUM_THREADS}u;
     if (worlds > 0 && w >= worlds) return;
     double sum = 0;
     for (size_t e = first; e < len; e += step) {{
         const {R}* value = array + (e >> shift) * row + (e & (((size_t)1 << shift) - 1)) + w;
         for (size_t c = 0; c < numbers; ++c) sum += (double)value[c * stride] * (double)value[c * stride];
     }}
-    if (worlds > 0) {{ sums[w] = sum; return; }}
+    if (worlds > 0) {{ sums[blockIdx.y * worlds + w] = sum; return; }}
     sum = pb_block_sum(sum);
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }}

@@ -1,0 +1,81 @@
+//! What a rollout keeps on a GPU for its way back.
+
+use pullback_kernel::program::{DeviceFloat, DeviceWorkspace, Rows};
+use pullback_scene::Memory;
+
+use super::super::Options;
+use super::super::keep::affordable;
+use super::super::schedule::{Action, Schedule};
+use crate::error::Error;
+
+/// What stays on the device for the way back.
+pub(super) enum Keep<S: DeviceFloat> {
+    /// Some states, or all.
+    States { schedule: Schedule, rows: Rows<S> },
+    /// Of every part of a step all values that its pullback reads.
+    Values { rows: Rows<S> },
+}
+
+impl<S: DeviceFloat> Keep<S> {
+    pub fn new(
+        workspace: &DeviceWorkspace<S>,
+        options: &Options,
+        parts: usize,
+        fixed: usize,
+    ) -> Result<Self, Error> {
+        let states = |snapshots: usize| -> Result<Self, Error> {
+            let schedule = Schedule::new(parts, snapshots);
+            let rows = workspace.rows_of_states(schedule.snapshots())?;
+            Ok(Keep::States { schedule, rows })
+        };
+        match options.memory {
+            Memory::EveryStep => states(parts),
+            Memory::Binomial { snapshots } => states(snapshots),
+            Memory::Budget { bytes } => {
+                let state = workspace.rows_of_states(1)?.bytes();
+                states(affordable(bytes, fixed, state, parts)?)
+            }
+            // What runs by hand keeps its values for the way back itself, those of the last step.
+            Memory::Dense if workspace.runs_by_hand() => states(parts),
+            Memory::Dense => Ok(Keep::Values { rows: workspace.rows_of_values(parts)? }),
+            Memory::Reversible => {
+                Err(Error::Reversible("GPUs run no steps backwards: choose another memory".into()))
+            }
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        match self {
+            Keep::States { rows, .. } | Keep::Values { rows } => rows.bytes(),
+        }
+    }
+
+    pub fn restart(&mut self, parts: usize) {
+        if let Keep::States { schedule, .. } = self {
+            schedule.restart(parts);
+        }
+    }
+
+    /// After a part of a step of the first way forwards: the state before it is still there.
+    pub fn made(&mut self, workspace: &DeviceWorkspace<S>, part: usize) -> Result<(), Error> {
+        match self {
+            Keep::Values { rows } => workspace.keep(rows, part)?,
+            Keep::States { schedule, rows } => {
+                while let Some(Action::Keep { slot, .. }) = schedule.next() {
+                    workspace.keep(rows, slot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn put(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
+        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
+        Ok(workspace.keep(rows, slot)?)
+    }
+
+    pub fn bring(&self, workspace: &DeviceWorkspace<S>, slot: usize) -> Result<(), Error> {
+        let (Keep::States { rows, .. } | Keep::Values { rows }) = self;
+        Ok(workspace.bring(rows, slot)?)
+    }
+}

@@ -5,7 +5,7 @@ mod newton;
 mod parts;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar};
+use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar, are_finite};
 
 use crate::articulated::Manifold;
 use crate::contact::{NO_ROOM, has_tangent};
@@ -488,11 +488,6 @@ impl<S: Parts> Stepper<S> {
         }
         Ok(())
     }
-}
-
-/// Are all numbers finite? Many at a time: looking at one after the other would take as long as a part of a step.
-pub(crate) fn are_finite<S: Scalar>(numbers: &[S]) -> bool {
-    numbers.chunks(64).all(|some| some.iter().fold(true, |all, x| all & x.is_finite()))
 }
 
 /// How many numbers buffers hold together.

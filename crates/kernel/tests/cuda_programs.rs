@@ -247,8 +247,8 @@ fn gpu() -> Option<std::sync::Arc<Device>> {
 fn compare<S: DeviceFloat>(e: &Everything, worlds: Option<usize>, tolerance: f64) {
     let Some(device) = gpu() else { return };
     let options = Compile { fmad: false, ..Compile::default() };
-    let mut w =
-        DeviceWorkspace::<S>::new(&e.program, &device, worlds.unwrap_or(0), &options).expect("on the device");
+    let mut w = DeviceWorkspace::<S>::new(&e.program, &device, worlds, &options, RunOptions::default())
+        .expect("on the device");
     let (seconds, cached) = w.compiled();
     let count = worlds.unwrap_or(1);
     let (cpu, gpu) = (on_cpu::<S>(e, count, 3), on_gpu::<S>(e, &mut w, count, 3));

@@ -6,7 +6,7 @@ mod transfer;
 use std::sync::Arc;
 
 use pullback_kernel::cuda::{Compile, Device};
-use pullback_kernel::program::{BufferUse, DeviceFloat, DeviceWorkspace, Rows, Sums};
+use pullback_kernel::program::{BufferUse, DeviceFloat, DeviceWorkspace, Rows, Sums, are_finite};
 
 use super::moments::Moments;
 use super::schedule::Action;
@@ -14,7 +14,7 @@ use super::{Gradient, Loss, Moment, Options, Start, check, check_start};
 use crate::error::Error;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, ranges};
-use crate::stepper::{Most, Parts, are_finite};
+use crate::stepper::{Most, Parts};
 use crate::stop;
 use keep::Keep;
 use transfer::{numbers, read, uses, write};

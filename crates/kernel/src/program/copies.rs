@@ -1,4 +1,4 @@
-//! Between the numbers of a buffer as they lie in an arena, and flat arrays: value by value, without padding.
+//! Between the numbers of a buffer as they lie in an arena, and flat arrays: value by value, without padding. And what is asked of many numbers.
 
 use super::layout::{BLOCK, Layout};
 use super::operation::Scalar;
@@ -31,6 +31,25 @@ pub unsafe fn scatter<S: Scalar>(numbers: &[S], array: *mut S, layout: Layout, c
     each_number(layout, count, numbers.len(), |at, i| unsafe {
         array.add(at).write(*numbers.get_unchecked(i));
     });
+}
+
+/// Are all numbers finite? With wider instructions where there are some: one after the other it would take as long as a part of a step.
+pub fn are_finite<S: Scalar>(numbers: &[S]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn wide<S: Scalar>(numbers: &[S]) -> bool {
+            all_finite(numbers)
+        }
+        // SAFETY: the machine has these instructions.
+        return unsafe { wide(numbers) };
+    }
+    all_finite(numbers)
+}
+
+#[inline(always)]
+fn all_finite<S: Scalar>(numbers: &[S]) -> bool {
+    numbers.chunks(64).all(|some| some.iter().fold(true, |all, x| all & x.is_finite()))
 }
 
 /// Σ x² of the numbers of a buffer, each converted by `value`.

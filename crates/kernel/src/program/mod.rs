@@ -27,6 +27,7 @@ use std::sync::Arc;
 pub use buffer::{AnyBuffer, Buffer, BufferInfo, Constant, Indices, Memory, Role};
 pub use builder::{After, Builder, Results, Tree};
 pub use by_hand::{BufferUse, Operation, View, World, carve, carve_indices, lane_of, set_lane_of};
+pub use copies::are_finite;
 pub use device::{DeviceError, DeviceFloat, DeviceWorkspace, Rows, Sums};
 pub use error::{AccessError, BuildError, NonFinite};
 pub use operation::Scalar;

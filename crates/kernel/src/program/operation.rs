@@ -113,6 +113,7 @@ macro_rules! scalars {
             fn call(stage: &dyn Erased, pass: Pass, phase: usize, context: &Context<'_, Self>, part: Part) {
                 stage.$run(pass, phase, context, part);
             }
+            #[inline(always)]
             fn is_finite(self) -> bool {
                 $finite(self)
             }

@@ -53,8 +53,9 @@ class Simulation(Derivatives):
         How many threads a batch of worlds runs on: 1 by default, whatever the scene says, and 0 for one per core. Results do not
         depend on it.
     device : {"cpu", "gpu", "gpu:1", ...}
-        Where rollouts and their pullbacks run. Arrays stay in the memory of the CPU, where each state is copied after its step, or the
-        last one alone where `last`. Single steps, tangents and `watch` run on the CPU all the same; problems and policies refuse.
+        Where rollouts and their pullbacks run. Arrays stay in the memory of the CPU, to which each state is copied after its
+        step, or the last one alone where `last`. Single steps, tangents and `watch` run on the CPU all the same; problems and
+        policies refuse.
 
     Notes
     -----

@@ -256,4 +256,18 @@ fn what_young_and_poisson_become() {
         let error = model.params_layout().find(name).expect_err("no param").to_string();
         assert!(error.ends_with("; the nearest names are `block.mu`, `block.lambda`"), "{error}");
     }
+    // One number for all elements, or one for each.
+    for (text, asked, there) in [
+        (text.to_owned(), "block.elements[3].mu", "block.mu"),
+        (text.to_owned(), "block.elements.mu", "block.mu"),
+        (
+            text.replace("density = 100", "density = [1, 2, 3, 4, 5, 6]"),
+            "block.density",
+            "block.elements.density",
+        ),
+    ] {
+        let model = Model::new(&Scene::parse(&text, "block.toml").expect("a scene")).expect("a model");
+        let error = model.params_layout().find(asked).expect_err("no param").to_string();
+        assert!(error.contains(&format!("`{there}`")), "{error}");
+    }
 }

@@ -117,6 +117,9 @@ impl Layout {
                 return params.to_vec();
             }
         }
+        if let Some(name) = self.in_the_other_spelling(name) {
+            return vec![name];
+        }
         let asked = name.split_once('[').and_then(|(_, rest)| rest.split(']').next()?.parse::<usize>().ok());
         let mut names: Vec<String> = Vec::new();
         for block in &self.blocks {
@@ -131,6 +134,22 @@ impl Layout {
             }
         }
         nearest_few(name, &names).into_iter().map(str::to_owned).collect()
+    }
+}
+
+impl Layout {
+    /// Numbers of soft things are one for all elements, `block.mu`, or one for each, `block.elements.mu`: the name that there is.
+    fn in_the_other_spelling(&self, name: &str) -> Option<String> {
+        let (thing, field) = name.rsplit_once('.')?;
+        ["elements", "hinges"].into_iter().find_map(|kind| {
+            let all =
+                thing.rsplit_once(&format!(".{kind}")).filter(|(_, i)| i.is_empty() || i.starts_with('['));
+            let other = match all {
+                Some((thing, _)) => format!("{thing}.{field}"),
+                None => format!("{thing}.{kind}.{field}"),
+            };
+            self.find(&other).is_ok().then_some(other)
+        })
     }
 }
 

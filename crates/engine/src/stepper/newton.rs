@@ -16,6 +16,12 @@ const ITERATIONS: usize = 200;
 const ROUNDINGS: f64 = 4.0;
 /// A step that goes downhill is long enough, and not too long, if it goes uphill at its end no steeper than by this part of that.
 const FLATTER: f64 = 0.9;
+/// Where so little of a step is no better, there is a kink in the way, such as the edge of contact or of sliding: a whole step goes over it, so
+/// often in all.
+const LITTLE: f64 = 1e-3;
+const LEAPS: usize = 12;
+/// A whole step that was tried before; where a new one begins the fraction is 1.
+const WHOLE: f64 = 1.0 - f64::EPSILON;
 /// Where rounding keeps it from getting smaller, it may be this much of the velocities.
 const LOOSE: f64 = 1e-7;
 
@@ -47,6 +53,8 @@ struct World {
     slope: Option<f64>,
     /// Has a step been taken?
     moved: bool,
+    /// How many whole steps were taken over kinks.
+    leaps: usize,
     /// May the residual at `from` be the rounding of forces?
     rounding: bool,
 }
@@ -285,6 +293,9 @@ impl<S: Parts> Stepper<S> {
             state.fraction *= (first / (first - slope)).clamp(0.1, 0.5);
         } else {
             state.fraction *= 0.5;
+        }
+        if state.fraction < LITTLE && state.leaps < LEAPS {
+            (state.fraction, state.norm, state.leaps) = (WHOLE, f64::INFINITY, state.leaps + 1);
         }
         false
     }

@@ -213,7 +213,8 @@ fn too_stiff(path: &str, of: impl Iterator<Item = Stiff>) -> Option<Invalid> {
     let what = format!(
         "{who} is too light for {key} = {value} {unit}: {formula} is {ratio:.2}{on}, and above 1 contact chatters or blows up"
     );
-    let fix = format!("take `{key}` below {:.3}, a smaller `dt`, or more `substeps`", value / ratio);
+    let fix =
+        format!("take `{key}` below {}, a smaller `dt`, or more `substeps`", significant(value / ratio));
     Some(Invalid::new(path, what, fix))
 }
 
@@ -243,12 +244,12 @@ fn light_bodies(scene: &Scene) -> Option<Invalid> {
 /// Points of soft things that are too light, each by itself.
 fn light_points(scene: &Scene) -> Option<Invalid> {
     let dt = explicit_step(scene)?;
-    let penalty = scene.contact.as_ref().is_some_and(is_penalty);
-    let shape = scene.shapes.iter().find(|shape| shape.collides && penalty);
-    let touch = match (&scene.ground, shape) {
-        (Some(ground), _) if penalty || scene.contact.is_none() => scene.touch_of_ground(ground),
-        (_, Some(shape)) => scene.touch_of(shape),
-        (_, None) => return None,
+    // Points touch by springs, whatever the model of contact is.
+    let shape = scene.shapes.iter().find(|shape| shape.collides && scene.contact.is_some());
+    let (path, touch) = match (&scene.ground, shape) {
+        (Some(ground), _) => ("ground", scene.touch_of_ground(ground)),
+        (None, Some(shape)) => ("contact", scene.touch_of(shape)),
+        (None, None) => return None,
     };
     let solids = scene.solids.iter().map(|it| (&it.name, it.group, it.point_masses()));
     let sheets = scene.sheets.iter().map(|it| (&it.name, it.group, it.point_masses()));
@@ -260,7 +261,7 @@ fn light_points(scene: &Scene) -> Option<Invalid> {
     };
     let all = solids.chain(sheets).filter_map(lightest).flat_map(|(who, mass)| {
         let of = |key, value, unit, formula, per: f64| Stiff {
-            who: format!("{who} of {mass:.3} kg"),
+            who: format!("{who} of {} kg", significant(mass)),
             on: String::new(),
             key,
             value,
@@ -274,7 +275,18 @@ fn light_points(scene: &Scene) -> Option<Invalid> {
             of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
         ]
     });
-    too_stiff(if scene.contact.is_some() { "contact" } else { "ground" }, all)
+    let mut doubt = too_stiff(path, all)?;
+    if path == "contact" && !scene.contact.as_ref().is_some_and(is_penalty) {
+        let place = "in a material of `[[materials]]` that the shape has, or in `[contact]` with `model = \"penalty\"`";
+        doubt.fix = format!("{}; {place}", doubt.fix);
+    }
+    Some(doubt)
+}
+
+/// Three digits, wherever they begin.
+fn significant(x: f64) -> String {
+    let digits = (2.0 - x.abs().log10().floor()).clamp(0.0, 12.0);
+    format!("{x:.*}", digits as usize)
 }
 
 /// A number of a penalty, and what it comes to for something in one step.

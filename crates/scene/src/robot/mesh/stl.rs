@@ -67,10 +67,19 @@ fn text(bytes: &[u8]) -> Result<Triangles, Unread> {
     let mut merge = Merge::default();
     let mut tokens = Tokens::new(bytes);
     let mut corners = Vec::new();
-    let mut in_loop = false;
+    // What has begun and not ended.
+    let [mut solid, mut facet, mut in_loop] = [false; 3];
     while let Some(word) = tokens.next() {
         match word.to_ascii_lowercase().as_str() {
-            "solid" | "endsolid" | "facet" => tokens.skip_line(),
+            word @ ("solid" | "endsolid") => {
+                solid = word == "solid";
+                tokens.skip_line();
+            }
+            "facet" => {
+                facet = true;
+                tokens.skip_line();
+            }
+            "endfacet" => facet = false,
             "outer" => {
                 corners.clear();
                 in_loop = true;
@@ -90,7 +99,7 @@ fn text(bytes: &[u8]) -> Result<Triangles, Unread> {
             _ => {}
         }
     }
-    if in_loop {
+    if solid || facet || in_loop {
         return Err(wrong(tokens.line, "the file ends too early", "it is damaged: write it again"));
     }
     Ok(merge.mesh)

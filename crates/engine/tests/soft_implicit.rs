@@ -520,6 +520,53 @@ fn a_stiff_cloth_on_a_ball_in_long_steps() {
     }
 }
 
+/// Light points that stick and slide: what rubs has no energy that steps could go down, and after the tenth part of a second they went round in
+/// circles.
+#[test]
+fn a_cloth_that_rubs_in_long_steps() {
+    let text = r#"
+        [simulation]
+        dt = 0.016666666666666666
+        steps = 24
+
+        [contact]
+        model = "penalty"
+        ke = 200
+        kd = 0
+        kf = 0.1
+
+        [[shapes]]
+        name = "globe"
+        shape = { sphere = 0.3 }
+        position = [0, 0, 0.5]
+
+        [[sheets]]
+        name = "cloth"
+        mesh = { sheet = [1, 1], cells = [10, 10] }
+        position = [0, 0, 1]
+        thickness = 1e-3
+        young = 1e5
+        poisson = 0.3
+        density = 200
+        radius = 0.02
+    "#;
+    let model = Model::new(&Scene::parse(text, "cloth.toml").expect("a scene")).expect("a model");
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(24)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    let loss = Weighed((0..121).map(|i| (3 * i + 2, 1.0 / 121.0)).collect());
+    let i = model.params_layout().find("cloth.density").expect("a param").start;
+    let found =
+        rollout.gradient(&Start::new(&state, &[], &params), &loss).expect("it falls and rubs").params[i];
+    let mut value = |h: f64| {
+        let mut params = params.clone();
+        params.values_mut()[i] += h;
+        rollout.value(&Start::new(&state, &[], &params), &loss).expect("a value")[0]
+    };
+    let wanted = (value(1e-4) - value(-1e-4)) / 2e-4;
+    assert!(found != 0.0 && (found / wanted - 1.0).abs() < 1e-4, "{found}, and not {wanted}");
+}
+
 /// At small steps implicit rules find the motion of explicit ones, to their orders: 1 of backward Euler, 2 of the midpoint; and so do the
 /// derivatives.
 #[test]

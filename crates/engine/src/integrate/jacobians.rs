@@ -226,13 +226,12 @@ impl Jacobians {
         Ok(())
     }
 
-    /// J⁻¹ b, in place, or where J is not positive a step downhill. Is it found?
-    pub fn step(&mut self, world: usize, b: &mut [f64]) -> bool {
+    /// A step downhill instead of J⁻¹ b, in place, where J is not positive and factors can tell; J⁻¹ b otherwise. Is it found?
+    pub fn descend(&mut self, world: usize, b: &mut [f64]) -> bool {
         match &mut self.factors {
-            Factors::Lu(lu) => lu.solve(world, b),
-            Factors::Cholesky(cholesky) => return cholesky.descend(&self.sparsity, world, b),
+            Factors::Lu(_) => self.solve(world, b),
+            Factors::Cholesky(cholesky) => cholesky.descend(&self.sparsity, world, b),
         }
-        true
     }
 
     /// J⁻¹ b, in place. Is it found?

@@ -61,12 +61,19 @@ impl Layout {
     /// Where `name` lies: one value (`chain[3].mass`), one number of it (`chain[3].position.z`), or that of a whole group
     /// (`chain.mass`).
     pub fn find(&self, name: &str) -> Result<Range<usize>, NameError> {
-        for (block, at) in self.ranges() {
-            if let Some(range) = find_in(block, at.start, name)? {
-                return Ok(range);
-            }
+        match self.look_up(name)? {
+            Some(range) => Ok(range),
+            None => Err(NameError::Unknown { name: name.to_owned(), nearest: self.nearest(name) }),
         }
-        Err(NameError::Unknown { name: name.to_owned(), nearest: self.nearest(name) })
+    }
+
+    fn look_up(&self, name: &str) -> Result<Option<Range<usize>>, NameError> {
+        let mut blocks = self.ranges().map(|(block, at)| find_in(block, at.start, name));
+        blocks.find(|found| !matches!(found, Ok(None))).unwrap_or(Ok(None))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        matches!(self.look_up(name), Ok(Some(_)))
     }
 
     /// The values whose names match a glob (`*` stands for anything, `?` for one character), or the one with exactly this name; an error if there
@@ -113,7 +120,7 @@ impl Layout {
         // What scenes may say in place of Lamé's numbers is no param.
         if let Some(thing) = name.strip_suffix(".young").or(name.strip_suffix(".poisson")) {
             let params = ["mu", "lambda"].map(|field| format!("{thing}.{field}"));
-            if params.iter().all(|name| self.find(name).is_ok()) {
+            if params.iter().all(|name| self.has(name)) {
                 return params.to_vec();
             }
         }
@@ -148,7 +155,7 @@ impl Layout {
                 Some((thing, _)) => format!("{thing}.{field}"),
                 None => format!("{thing}.{kind}.{field}"),
             };
-            self.find(&other).is_ok().then_some(other)
+            self.has(&other).then_some(other)
         })
     }
 }

@@ -16,12 +16,15 @@ const ITERATIONS: usize = 200;
 const ROUNDINGS: f64 = 4.0;
 /// A step that goes downhill is long enough, and not too long, if it goes uphill at its end no steeper than by this part of that.
 const FLATTER: f64 = 0.9;
-/// Where so little of a step is no better, there is a kink in the way, such as the edge of contact or of sliding: a whole step goes over it, so
-/// often in all.
-const LITTLE: f64 = 1e-3;
-const LEAPS: usize = 12;
-/// A whole step that was tried before; where a new one begins the fraction is 1.
-const WHOLE: f64 = 1.0 - f64::EPSILON;
+/// After so many steps those downhill have had their chance, and the equation's own are tried: where things rub, what steps go down is no
+/// energy, and only the equation's own end at a solution near which J is not positive. Every so many steps they begin, and go on while so many
+/// of them halve the residual, uphill or not.
+const DOWNHILL: usize = 12;
+const EVERY: usize = 4;
+const OWN: usize = 5;
+/// After so many steps in all, own ones are by turns whole and half as long, so many at a time: whole ones may go round in circles over kinks.
+const CIRCLES: usize = 48;
+const TURNS: usize = 16;
 /// Where rounding keeps it from getting smaller, it may be this much of the velocities.
 const LOOSE: f64 = 1e-7;
 
@@ -32,6 +35,8 @@ pub(super) struct Scratch<S> {
     /// The same, one iteration before; and the step from there.
     from: Vec<f64>,
     step: Vec<f64>,
+    /// Where steps of the equation's own began.
+    home: Vec<f64>,
     residual: Vec<S>,
     worlds: Vec<World>,
     values: Vec<f64>,
@@ -53,10 +58,40 @@ struct World {
     slope: Option<f64>,
     /// Has a step been taken?
     moved: bool,
-    /// How many whole steps were taken over kinks.
-    leaps: usize,
     /// May the residual at `from` be the rounding of forces?
     rounding: bool,
+    /// How many steps were taken.
+    taken: usize,
+    /// Is the step that is tried the equation's own, where one downhill was another? How many were taken since the residual was halved, and what
+    /// it was then. And were they of no use from here?
+    own: bool,
+    own_steps: usize,
+    home: f64,
+    refused: bool,
+}
+
+impl World {
+    /// Goes on from a point with this residual.
+    fn take(&mut self, norm: f64) {
+        self.refused = self.fraction == 0.0;
+        (self.norm, self.fraction, self.taken) = (norm, 1.0, self.taken + 1);
+    }
+
+    /// Is the next step half as long?
+    fn is_halved(&self) -> bool {
+        self.own && self.taken >= CIRCLES && (self.taken - CIRCLES) / TURNS % 2 == 0
+    }
+
+    /// Decides whose the next step is. True if the way back from it is here.
+    fn goes_own_way(&mut self) -> bool {
+        let begins = !self.own && self.taken >= DOWNHILL && !self.refused && self.taken.is_multiple_of(EVERY);
+        let halved = begins || (self.own && self.norm < 0.5 * self.home);
+        if halved {
+            (self.own, self.own_steps, self.home) = (true, 0, self.norm);
+        }
+        self.own_steps += usize::from(self.own);
+        halved
+    }
 }
 
 impl<S: Parts> Scratch<S> {
@@ -68,6 +103,7 @@ impl<S: Parts> Scratch<S> {
             z: vec![S::default(); unknowns],
             from: vec![0.0; unknowns],
             step: vec![0.0; unknowns],
+            home: vec![0.0; unknowns],
             residual: vec![S::default(); unknowns],
             worlds: vec![World::default(); worlds],
             values: vec![0.0; unknowns],
@@ -81,6 +117,7 @@ impl<S: Parts> Scratch<S> {
             + held(&self.residual)
             + held(&self.from)
             + held(&self.step)
+            + held(&self.home)
             + held(&self.values)
             + held(&self.worlds)
             + held(&self.numbers)
@@ -217,11 +254,21 @@ impl<S: Parts> Stepper<S> {
                     for i in range.clone() {
                         (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
                     }
-                    let found = jacobians.step(world, &mut n.step[range.clone()]);
+                    if n.worlds[world].goes_own_way() {
+                        n.home[range.clone()].copy_from_slice(&n.from[range.clone()]);
+                    }
+                    let step_of = &mut n.step[range.clone()];
+                    let found = match n.worlds[world].own {
+                        true => jacobians.solve(world, step_of),
+                        false => jacobians.descend(world, step_of),
+                    };
                     if !found || !n.step[range.clone()].iter().all(|d| d.is_finite()) {
                         return Err(Error::Singular { step });
                     }
                     let residual = n.residual[range.clone()].iter().map(|r| r.value());
+                    if n.worlds[world].is_halved() {
+                        n.step[range.clone()].iter_mut().for_each(|d| *d *= 0.5);
+                    }
                     n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
@@ -249,7 +296,9 @@ impl<S: Parts> Stepper<S> {
             }
         }
         let world = self.newton.worlds.iter().position(|world| !world.done).unwrap_or(0);
-        let residual = self.newton.worlds[world].norm;
+        // One that goes back to where it was has no residual yet.
+        let World { norm, home, .. } = self.newton.worlds[world];
+        let residual = if norm.is_finite() { norm } else { home };
         let world = (self.worlds > 1).then_some(world);
         Err(Error::NotConverged { step, world, residual, iterations: ITERATIONS })
     }
@@ -269,10 +318,14 @@ impl<S: Parts> Stepper<S> {
         let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
         if norm <= ROUNDINGS * S::EPSILON * scale {
             state.done = true;
-        } else if norm < state.norm {
+        } else if state.own && norm.is_finite() && (norm < 0.5 * state.home || state.own_steps < OWN) {
+            state.moved = true;
+            state.take(norm);
+            return true;
+        } else if !state.own && norm < state.norm {
             // Halved steps have done their work; the next is whole again.
-            state.moved = state.norm.is_finite();
-            (state.norm, state.fraction) = (norm, 1.0);
+            state.moved |= state.norm.is_finite();
+            state.take(norm);
             return true;
         } else if state.rounding || state.norm <= LOOSE * scale {
             // Rounding is all that is left.
@@ -280,22 +333,24 @@ impl<S: Parts> Stepper<S> {
             for i in range {
                 n.z[i] = S::from_parts(n.from[i], 0.0);
             }
+        } else if state.own {
+            // Back to where they began, and downhill from there.
+            n.from[range.clone()].copy_from_slice(&n.home[range]);
+            (state.norm, state.fraction, state.own) = (f64::INFINITY, 0.0, false);
         } else if let (Some(first), true) = (state.slope, norm.is_finite()) {
             // What falls is an energy, which a smaller residual need not come with.
             let residual = n.residual[range.clone()].iter().map(|r| r.value());
             let slope = self.jacobians.as_ref().and_then(|j| j.slope(world, residual, &n.step[range]));
             let slope = slope.unwrap_or(f64::INFINITY);
             if first < 0.0 && slope <= -FLATTER * first {
-                (state.norm, state.fraction, state.moved) = (norm, 1.0, true);
+                state.moved = true;
+                state.take(norm);
                 return true;
             }
             // Where the slope would be zero if it grew evenly.
             state.fraction *= (first / (first - slope)).clamp(0.1, 0.5);
         } else {
             state.fraction *= 0.5;
-        }
-        if state.fraction < LITTLE && state.leaps < LEAPS {
-            (state.fraction, state.norm, state.leaps) = (WHOLE, f64::INFINITY, state.leaps + 1);
         }
         false
     }

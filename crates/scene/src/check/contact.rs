@@ -283,10 +283,12 @@ fn light_points(scene: &Scene) -> Option<Invalid> {
     Some(doubt)
 }
 
-/// Three digits, wherever they begin.
+/// The first three digits, wherever they begin.
 fn significant(x: f64) -> String {
-    let digits = (2.0 - x.abs().log10().floor()).clamp(0.0, 12.0);
-    format!("{x:.*}", digits as usize)
+    let digits = (2.0 - x.log10().floor()).clamp(0.0, 12.0) as i32;
+    let scale = 10f64.powi(digits);
+    // Not above it, but for rounding.
+    format!("{}", (x * scale * (1.0 + 1e-9)).floor() / scale)
 }
 
 /// A number of a penalty, and what it comes to for something in one step.

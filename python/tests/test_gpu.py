@@ -20,7 +20,7 @@ def on_gpu(sim: pullback.Simulation) -> pullback.Simulation:
     try:
         return sim.replace(device="gpu", integrator="semi-implicit-euler")
     except pullback.GpuError as error:
-        if "no CUDA driver" not in str(error) and "no GPU" not in str(error):
+        if not str(error).startswith(("no CUDA driver", "no CUDA device")):
             raise
         pytest.skip(str(error))
 
@@ -51,7 +51,7 @@ def test_what_cannot_run_on_a_gpu_is_refused_without_one(simulations: dict[str, 
 
 
 def test_a_gpu_that_is_not_there_is_an_error(simulations: dict[str, pullback.Simulation]) -> None:
-    with pytest.raises(pullback.GpuError, match=r"no CUDA driver|GPU"):
+    with pytest.raises(pullback.GpuError, match=r"no CUDA d(river|evice 1000)"):
         on_cpu(simulations["particles"]).replace(device="gpu:1000")
 
 
@@ -76,7 +76,8 @@ def test_torch(simulations: dict[str, pullback.Simulation], which: str) -> None:
     at = [torch.tensor(a, requires_grad=True) for a in start(cpu, STEPS)]
     found, wanted = (torch.autograd.grad(sim.rollout(*at).square().sum(), at) for sim in (gpu, cpu))
     for a, b in zip(found, wanted, strict=True):
-        close(a, b.numpy(), 1e-10)
+        if b.numel():
+            close(a, b.numpy(), 1e-10)
     single = [torch.tensor(a, dtype=torch.float32, requires_grad=True) for a in start(cpu, STEPS)]
     (by_theta,) = torch.autograd.grad(gpu.rollout(*single, last=True).square().sum(), single[2:])
     (exact,) = torch.autograd.grad(cpu.rollout(*at, last=True).square().sum(), at[2:])
@@ -88,14 +89,15 @@ def test_torch(simulations: dict[str, pullback.Simulation], which: str) -> None:
 def test_jax(simulations: dict[str, pullback.Simulation], which: str) -> None:
     jax = pytest.importorskip("jax")
     gpu, cpu = on_gpu(simulations[which]), on_cpu(simulations[which])
-    with jax.experimental.enable_x64(), jax.default_device(jax.devices("cpu")[0]):
+    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
         at = [jax.numpy.asarray(a) for a in start(cpu, STEPS)]
 
         def gradient(sim: pullback.Simulation) -> Any:
             return jax.jit(jax.grad(lambda *at: (sim.rollout(*at) ** 2).sum(), argnums=(0, 1, 2)))(*at)
 
         for a, b in zip(gradient(gpu), gradient(cpu), strict=True):
-            close(a, np.asarray(b), 1e-10)
+            if b.size:
+                close(a, np.asarray(b), 1e-10)
 
 
 def test_policies_are_refused(simulations: dict[str, pullback.Simulation]) -> None:

@@ -7,14 +7,15 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Everywhere, Seldom, World, controls, robots, solids, varied, worlds};
+use common::{Everywhere, Seldom, World, controls, solids, varied, worlds};
 use pullback_engine::{
     Error, GpuRollout, Gradient, Integrator, Loss, Memory, Model, Options, Parts, Rollout, Scheme, Start,
     Step,
 };
 use pullback_kernel::cuda::{self, Device};
 use pullback_kernel::program::DeviceFloat;
-use pullback_scene::{Particles, Scene};
+use pullback_scene::robot::Load;
+use pullback_scene::{Particles, Robot, Scene};
 
 const STEPS: usize = 7;
 const WORLDS: usize = 5;
@@ -118,7 +119,9 @@ fn gradients_agree_with_those_of_the_cpu() {
     let mut table = worlds().into_iter().find(|world| world.name == "ground").expect("a world");
     let mut scene =
         Scene { particles: vec![Particles::single("ball", [0.0, 0.0, 2.0], 0.5)], ..Scene::default() };
-    scene.robots = vec![robots::chain("table", &[])];
+    let text = "<robot name='table'><link name='top'><inertial><mass value='1'/>\
+                <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>";
+    scene.robots = vec![Robot::parse(text, "table.urdf", &Load::default()).expect("a table").robot];
     (table.name, table.model) = ("a table", Model::new(&scene).expect("a table"));
     for (world, integrator) in combinations().into_iter().chain([(table, Integrator::SemiImplicitEuler)]) {
         let step = step(&world, integrator, 2);
@@ -195,10 +198,17 @@ fn what_is_not_finite_is_named_as_on_the_cpu() {
         assert_eq!(found, wanted);
         println!("{found}");
     }
+    // And a position in the first step, which nobody may look at before the last.
+    begin.states[last] = f64::MAX;
+    begin.states[last / 2] = f64::MAX;
+    let wanted = cpu.watch(&begin.start(), |_| ()).expect_err("not finite").to_string();
+    println!("{wanted}");
     for looks in [|_, last| last, |_, _| true] as [fn(usize, bool) -> bool; 2] {
         let found = gpu.watch_at(&begin.start(), looks, |_| ()).expect_err("not finite").to_string();
         assert_eq!(found, wanted);
     }
+    let found = gpu.value(&begin.start(), &Seldom { says_so: true }).expect_err("not finite").to_string();
+    assert_eq!(found, wanted);
     // And the next one is as if nothing had been.
     let begin = Begin::of(&world, 1);
     let after = gpu.gradient(&begin.start(), &Everywhere).expect("a gradient");

@@ -79,7 +79,7 @@ impl World {
 
     /// Is the next step half as long?
     fn is_halved(&self) -> bool {
-        self.own && self.taken >= CIRCLES && (self.taken - CIRCLES) / TURNS % 2 == 0
+        self.own && self.taken >= CIRCLES && ((self.taken - CIRCLES) / TURNS).is_multiple_of(2)
     }
 
     /// Decides whose the next step is. True if the way back from it is here.

@@ -8,6 +8,7 @@
 
 use super::{Parts, Stepper};
 use crate::error::Error;
+use crate::integrate::jacobians::Jacobians;
 use crate::step::{Unknown, held, ranges};
 
 /// Most iterations, shorter steps included.
@@ -252,17 +253,19 @@ impl<S: Parts> Stepper<S> {
                 let range = world * count..(world + 1) * count;
                 if n.worlds[world].fraction == 1.0 {
                     for i in range.clone() {
-                        (n.from[i], n.step[i]) = (n.z[i].value(), -n.residual[i].value());
+                        n.from[i] = n.z[i].value();
                     }
                     if n.worlds[world].goes_own_way() {
                         n.home[range.clone()].copy_from_slice(&n.from[range.clone()]);
                     }
-                    let step_of = &mut n.step[range.clone()];
-                    let found = match n.worlds[world].own {
-                        true => jacobians.solve(world, step_of),
-                        false => jacobians.descend(world, step_of),
+                    let mut find = |by: fn(&mut Jacobians, usize, &mut [f64]) -> bool| {
+                        let (to, residual) = (&mut n.step[range.clone()], &n.residual[range.clone()]);
+                        to.iter_mut().zip(residual).for_each(|(to, r)| *to = -r.value());
+                        by(jacobians, world, to) && to.iter().all(|d| d.is_finite())
                     };
-                    if !found || !n.step[range.clone()].iter().all(|d| d.is_finite()) {
+                    let own = n.worlds[world].own && find(Jacobians::solve);
+                    n.worlds[world].own = own;
+                    if !own && !find(Jacobians::descend) {
                         return Err(Error::Singular { step });
                     }
                     let residual = n.residual[range.clone()].iter().map(|r| r.value());

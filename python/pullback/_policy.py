@@ -29,7 +29,7 @@ def rollout(
     needed(x)
     if settings["device"] != "cpu":
         raise SettingError(
-            f"device is {settings['device']!r}: a rollout with a policy steps on the CPU; use `sim.replace(device=\"cpu\")`, or a "
+            f'device is {settings["device"]!r}: a rollout with a policy steps on the CPU; use `sim.replace(device="cpu")`, or a '
             "[[controllers]] of the scene, whose network runs on the GPU"
         )
     if not last:

@@ -82,7 +82,7 @@ class Problem:
     ) -> None:
         if simulation.settings["device"] != "cpu":
             raise SettingError(
-                f"device is {simulation.settings['device']!r}: problems run on the CPU; use `sim.replace(device=\"cpu\")`, or "
+                f'device is {simulation.settings["device"]!r}: problems run on the CPU; use `sim.replace(device="cpu")`, or '
                 "gradients of `sim.rollout` in an optimiser of torch or JAX"
             )
         changing = [_variable(v) for v in _listed("variables", variables, (str, Variable))]

@@ -119,7 +119,18 @@ class _Unset:
 UNSET: Any = _Unset()
 
 #: What a simulation may be told.
-NAMES = ("dt", "steps", "substeps", "integrator", "memory", "snapshots", "truncate", "clip", "threads", "device")
+NAMES = (
+    "dt",
+    "steps",
+    "substeps",
+    "integrator",
+    "memory",
+    "snapshots",
+    "truncate",
+    "clip",
+    "threads",
+    "device",
+)
 
 
 def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
@@ -180,6 +191,10 @@ def _integrator(name: Integrator | str) -> Integrator:
 def _device(device: Any) -> str:
     if isinstance(device, str):
         kind, colon, number = device.partition(":")
-        if device == "cpu" or (kind == "gpu" and (not colon or (number.isascii() and number.isdigit() and len(number) < 9))):
+        if device == "cpu" or (
+            kind == "gpu" and (not colon or (number.isascii() and number.isdigit() and len(number) < 9))
+        ):
             return device
-    raise SettingError(f'device is {device!r}: "cpu" is wanted, or "gpu", or a GPU by its number, such as "gpu:1"')
+    raise SettingError(
+        f'device is {device!r}: "cpu" is wanted, or "gpu", or a GPU by its number, such as "gpu:1"'
+    )

@@ -235,9 +235,7 @@ class Simulation(Derivatives):
     def __repr__(self) -> str:
         s = self._settings
         device = "" if s["device"] == "cpu" else f", on {s['device']}"
-        return (
-            f"<Simulation of {self.model.name!r}: {s['steps']} steps of {s['dt']} s, {s['integrator'].value}{device}>"
-        )
+        return f"<Simulation of {self.model.name!r}: {s['steps']} steps of {s['dt']} s, {s['integrator'].value}{device}>"
 
 
 def load(path: str | PathLike[str], **settings: Any) -> Simulation:

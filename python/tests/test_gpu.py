@@ -39,7 +39,7 @@ def test_devices_are_checked(simulations: dict[str, pullback.Simulation]) -> Non
     sim = simulations["particles"]
     assert sim.settings["device"] == "cpu"
     for device in ["cuda", "gpu:", "gpu:x", "gpu:" + 30 * "9", "cpu:0", 0, None]:
-        with pytest.raises(pullback.SettingError, match="\"cpu\" is wanted, or \"gpu\""):
+        with pytest.raises(pullback.SettingError, match='"cpu" is wanted, or "gpu"'):
             sim.replace(device=device)
 
 

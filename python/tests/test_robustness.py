@@ -70,7 +70,9 @@ def members() -> list[tuple[str, Any]]:
         "Model": (sim.model._core, lambda: _core.Model("", "scene.toml", False, [], [], "fixed")),
         "Simulation": (
             sim._core,
-            lambda: _core.Simulation(sim.model._core, 0.1, 1, "rk4", ("dense", 0), "f64", None, None, 1, 5, None),
+            lambda: _core.Simulation(
+                sim.model._core, 0.1, 1, "rk4", ("dense", 0), "f64", None, None, 1, 5, None
+            ),
         ),
         "Watch": (
             _core.Watch.part(sim.model._core, sim._core, "ball"),

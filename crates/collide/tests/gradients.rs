@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use common::{LAW, Random, contact, loose};
 use pullback_collide::{
-    Law, OnEdges, OnTriangle, barrier, crossing_share, edge_forces, nearest_of_edges, nearest_on_triangle,
-    triangle_forces,
+    Law, OnEdges, OnTriangle, Stiffness, barrier, crossing_share, edge_forces, nearest_of_edges,
+    nearest_on_triangle, triangle_forces,
 };
 use pullback_kernel::{gradcheck, prelude::*};
 
@@ -137,4 +137,47 @@ fn of_programs() {
         }
     }
     assert!(reached.iter().all(|reached| *reached > 0), "{reached:?}");
+}
+
+/// The matrix of each pair is the derivative of its forces, which those of all particles are sums of.
+#[test]
+fn stiffness_is_the_derivative_of_forces() {
+    let surface = loose(12);
+    let mut random = Random::seeded(23);
+    let x: Vec<Vec3> = (0..36).map(|_| random.vec3() * 0.8).collect();
+    let v: Vec<Vec3> = (0..36).map(|_| random.vec3()).collect();
+    let mut stiffness = Stiffness::new(&surface, 1000);
+    for law in laws() {
+        assert!(stiffness.find(&surface, &x, law.thickness));
+        let pairs = stiffness.pairs().to_vec();
+        assert!(pairs.len() > 30, "{} pairs", pairs.len());
+        let mut wanted = [vec![0.0; 108 * 108], vec![0.0; 108 * 108]];
+        for (k, pair) in pairs.iter().enumerate() {
+            let of = stiffness.of(k, &v, law);
+            for (to, from) in wanted.iter_mut().zip([of.by_position, of.by_velocity]) {
+                for (row, column) in (0..12).flat_map(|row| (0..12).map(move |column| (row, column))) {
+                    let at = |i: usize| 3 * pair[i / 3] as usize + i % 3;
+                    to[108 * at(row) + at(column)] += from[row][column];
+                }
+            }
+        }
+        // Row by row, by the operation's pullback.
+        let c = contact(&surface, 1000);
+        let mut world = c.world(&x, &v, law);
+        world.forward();
+        let largest = wanted[0].iter().fold(0.0f64, |most, k| most.max(k.abs()));
+        for row in 0..108 {
+            let mut bar = vec![Vec3::default(); 36];
+            let of = &mut bar[row / 3];
+            *[&mut of.x, &mut of.y, &mut of.z][row % 3] = 1.0;
+            world.seed(c.force, &bar).expect("an output");
+            world.pullback();
+            for (wanted, found) in wanted.iter().zip([world.bars(c.moving.x), world.bars(c.moving.v)]) {
+                for (j, found) in found.iter().flat_map(|a| [a.x, a.y, a.z]).enumerate() {
+                    let off = (wanted[108 * row + j] - found).abs();
+                    assert!(off < 1e-12 * largest, "row {row}, column {j}: off by {off} of {largest}");
+                }
+            }
+        }
+    }
 }

@@ -47,7 +47,7 @@ use pullback_kernel::prelude::*;
 use pullback_kernel::program::{BufferUse, Builder};
 use pullback_scene::{ContactModel, Scene, Toucher};
 
-use against::{Against, Face};
+use against::Against;
 pub(crate) use contacts::GAPS;
 pub(crate) use dynamics::{NO_ROOM, Part};
 pub(crate) use joints::{Held, Range};
@@ -152,12 +152,6 @@ impl Contacts {
     /// Do particles touch anything? Then forces on them depend on velocities.
     pub fn touch_particles(&self) -> bool {
         self.against.is_some()
-    }
-
-    /// Do they touch bodies that move? Then what happens to one depends on all others there.
-    pub fn touch_particles_of_bodies(&self) -> bool {
-        let moves = |face: &Face| self.shapes[face.shape].side.is_some();
-        self.against.as_ref().is_some_and(|against| against.faces.iter().any(moves))
     }
 
     /// Adds the accelerations of robots over a step of length `h` to a program, and the forces on particles.

@@ -1,5 +1,6 @@
 //! The right-hand side of the equation of motion: what acts on everything, and how fast it changes its velocities.
 
+use pullback_collide::Touch;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::Builder;
 use pullback_soft::vertex::Vertex;
@@ -10,6 +11,7 @@ use crate::contact::Part;
 use crate::error::Error;
 use crate::force::{Clock, Inputs, Site};
 use crate::model::Model;
+use crate::soft::Touching;
 use crate::step::Bundle;
 
 /// `a + b`
@@ -39,6 +41,37 @@ fn fall<R: Real>(g: Vec3<R>, free: Vec3<R>) -> Vec3<R> {
     vec3(g.x * free.x, g.y * free.y, g.z * free.z)
 }
 
+/// The same value.
+#[kernel]
+pub(crate) fn same<R: Real>(a: Vec3<R>) -> Vec3<R> {
+    a
+}
+
+/// A force that is an input, where it would act, and what makes it otherwise.
+#[derive(Clone)]
+pub(crate) struct Coupled {
+    pub by: Touching,
+    pub numbers: Touch,
+    /// Where particles are and how they move, as outputs.
+    pub moving: [Buffer<Vec3>; 2],
+    pub force: Buffer<Vec3>,
+}
+
+impl Coupled {
+    fn add(site: &mut Site<'_>, by: &Touching, to: &mut Vec<Coupled>) -> Result<Buffer<Vec3>, Error> {
+        let numbers = Touching::numbers(site)?;
+        let names =
+            ["positions", "velocities", "force"].map(|what| site.name(&format!("{what} of soft contact")));
+        let p = &mut *site.program;
+        let moving =
+            [(&names[0], site.x), (&names[1], site.v)].map(|(name, of)| p.map::<same>(name, (of.own(),)));
+        moving.iter().for_each(|&buffer| p.output(buffer));
+        let force = p.input(&names[2], site.particles);
+        to.push(Coupled { by: by.clone(), numbers, moving, force });
+        Ok(force)
+    }
+}
+
 /// The right-hand side of the equation of motion, to be evaluated where an integrator wants it.
 pub(crate) struct Dynamics<'a> {
     pub program: &'a mut Builder,
@@ -50,6 +83,8 @@ pub(crate) struct Dynamics<'a> {
     /// How far the impulses of contacts are from their law.
     pub residuals: Vec<Buffer<f64>>,
     clock: Clock,
+    /// Is the force of what couples particles an input? Then these are the buffers.
+    pub coupled: Option<Vec<Coupled>>,
     /// Of the evaluation with this number: positions and velocities side by side.
     vertices: Option<(usize, Buffer<Vertex>)>,
 }
@@ -80,7 +115,17 @@ impl<'a> Dynamics<'a> {
         h: f64,
     ) -> Result<Self, Error> {
         let (residuals, clock) = (Vec::new(), Clock::default());
-        Ok(Dynamics { program, model, inputs, evaluations: 0, h, residuals, clock, vertices: None })
+        Ok(Dynamics {
+            program,
+            model,
+            inputs,
+            evaluations: 0,
+            h,
+            residuals,
+            clock,
+            coupled: None,
+            vertices: None,
+        })
     }
 
     /// A name that nothing of another evaluation has.
@@ -208,15 +253,19 @@ impl<'a> Dynamics<'a> {
         delay: f64,
         pulls: Option<Buffer<Vec3>>,
     ) -> Result<Option<Buffer<Vec3>>, Error> {
-        let model = self.model;
+        let (model, mut coupled) = (self.model, self.coupled.take());
         let mut site = self.site(&at.x, &at.v, delay);
         let mut total = None;
         for (i, force) in model.forces().iter().enumerate() {
-            let force = force.force(&mut site)?;
+            let force = match (&mut coupled, force.couples()) {
+                (Some(coupled), Some(by)) => Coupled::add(&mut site, by, coupled)?,
+                _ => force.force(&mut site)?,
+            };
             total = site.sum(&format!("sum of {} forces", i + 1), total, Some(force));
         }
         total = site.sum("sum of forces and attachments", total, pulls);
         self.vertices = site.vertices.map(|vertices| (self.evaluations, vertices));
+        self.coupled = coupled;
         Ok(total)
     }
 

@@ -15,6 +15,7 @@ use crate::contact::Particles;
 use crate::dynamics::plus;
 use crate::error::Error;
 use crate::names::Block;
+use crate::soft::Touching;
 use crate::step::Bundle;
 
 /// A force on the particles: the params and controls that it reads, and the operations that compute it.
@@ -49,6 +50,12 @@ pub trait Force: Debug + Send + Sync + 'static {
     /// Its potential energy [J], one number, if it has one.
     fn energy(&self, _site: &mut Site<'_>) -> Result<Option<Buffer<f64>>, Error> {
         Ok(None)
+    }
+
+    /// Which particles it joins is another matter in each step: implicit steps ask for its derivative pair by pair.
+    #[doc(hidden)]
+    fn couples(&self) -> Option<&Touching> {
+        None
     }
 
     /// Is it the gradient of its potential, and nothing else? Then it keeps the energy of the world.

@@ -1,6 +1,9 @@
 //! Integrators, by name, one file each: how positions and velocities go on, given accelerations.
 
+mod bordered;
 mod cholesky;
+mod coupling;
+mod derivative;
 mod euler;
 mod factors;
 mod gmres;

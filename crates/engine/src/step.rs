@@ -10,7 +10,7 @@ use pullback_scene::Integrator;
 
 use crate::articulated::{Prepared, Robot, Tree};
 use crate::contact::Contacts;
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Coupled, Dynamics};
 use crate::error::Error;
 use crate::force::{AnyNumber, Force, Inputs, Workshop};
 use crate::integrate::{self, LATTICE_LIMIT, on_lattice};
@@ -74,6 +74,9 @@ pub struct Step {
     pub(crate) back: Option<(Program, Io)>,
     /// What depends on params alone, if anything does.
     pub(crate) prepare: Option<Preparation>,
+    /// For an implicit integrator, where which particles push each other is another matter in each step: the same program, but that these
+    /// forces are inputs.
+    pub(crate) uncoupled: Option<(Program, Io, Coupled)>,
 }
 
 /// The buffers of a step's program, in the order of the flat vectors.
@@ -90,7 +93,7 @@ pub(crate) struct Io {
     pub implicit: Option<Arc<Unknown>>,
     /// How far the impulses of contacts are from their law.
     pub residuals: Vec<Buffer<f64>>,
-    /// The masses of particles, where nothing else moves.
+    /// The masses of particles.
     pub mass: Option<Buffer<f64>>,
 }
 
@@ -135,9 +138,17 @@ impl Step {
         if scheme.integrator == Integrator::ReversibleVerlet {
             reversible(model)?;
         }
-        let (program, io) = build(model, &scheme, false)?;
+        let (program, io, _) = build(model, &scheme, Built::Forwards)?;
+        let mut uncoupled = None;
+        if io.implicit.is_some() && model.most_soft_contacts() > 0 {
+            let (program, io, coupled) = build(model, &scheme, Built::Uncoupled)?;
+            uncoupled = coupled.map(|coupled| (program, io, coupled));
+        }
         let back = match scheme.integrator {
-            Integrator::ReversibleVerlet => Some(build(model, &scheme, true)?),
+            Integrator::ReversibleVerlet => {
+                let (program, io, _) = build(model, &scheme, Built::Back)?;
+                Some((program, io))
+            }
             Integrator::ExplicitEuler
             | Integrator::SemiImplicitEuler
             | Integrator::RungeKutta4
@@ -146,7 +157,7 @@ impl Step {
             | Integrator::BackwardEuler => None,
         };
         let prepare = Preparation::new(model)?;
-        Ok(Step { model: model.clone(), scheme, program, io, back, prepare })
+        Ok(Step { model: model.clone(), scheme, program, io, back, prepare, uncoupled })
     }
 
     /// The step of a scene, with its own model.
@@ -215,6 +226,7 @@ impl Step {
     pub(crate) fn bytes(&self) -> usize {
         self.io.bytes()
             + self.back.as_ref().map_or(0, |(_, io)| io.bytes())
+            + self.uncoupled.as_ref().map_or(0, |(_, io, _)| io.bytes())
             + self.prepare.as_ref().map_or(0, Preparation::bytes)
     }
 
@@ -369,18 +381,29 @@ pub(crate) fn declare_all(
     layout.blocks().iter().map(&mut declare).collect()
 }
 
-/// The program of a step, or of a step back.
-fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Error> {
+/// Which program of a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Built {
+    Forwards,
+    Back,
+    /// Forwards, with the forces of [`Coupled`] as inputs.
+    Uncoupled,
+}
+
+/// The program of a step.
+fn build(model: &Model, scheme: &Scheme, what: Built) -> Result<(Program, Io, Option<Coupled>), Error> {
     let mut p = Program::builder();
     let Declared { inputs, state, control, params, prepared } = Declared::new(&mut p, model)?;
     let mut dynamics = Dynamics::new(&mut p, model, &inputs, scheme.part())?;
-    let mut next = integrate::advance(&mut dynamics, scheme, back)?;
+    dynamics.coupled = (what == Built::Uncoupled).then(Vec::new);
+    let mut next = integrate::advance(&mut dynamics, scheme, what == Built::Back)?;
     let led = model.led();
     if !led.is_empty() {
         next = next.led(&mut dynamics, &led)?;
     }
     let integrate::Next { x, v, implicit } = next;
     let residuals = std::mem::take(&mut dynamics.residuals);
+    let coupled = dynamics.coupled.take().and_then(|mut all| all.pop());
     residuals.iter().for_each(|&residual| p.output(residual));
     let next = [x.uses(&p), v.uses(&p)].concat();
     for (now, next) in [(&inputs.x, &x), (&inputs.v, &v)] {
@@ -394,37 +417,20 @@ fn build(model: &Model, scheme: &Scheme, back: bool) -> Result<(Program, Io), Er
         residual.robots.iter().for_each(|&r| p.output(r));
         Arc::new(Unknown { z: z.uses(&p), residual: residual.uses(&p), position_per_velocity })
     });
-    let mass = if model.robots().is_empty() { Some(inputs.mass()?) } else { None };
+    let mass = if model.particles() > 0 { Some(inputs.mass()?) } else { None };
     let io = Io { time: inputs.time, state, next, control, params, prepared, implicit, residuals, mass };
-    Ok((p.finish()?, io))
+    Ok((p.finish()?, io, coupled))
 }
 
-/// Jacobians of implicit steps that would be dense, and too large?
+/// Is a Jacobian of implicit steps dense, and too large?
 fn dense_jacobians(model: &Model, integrator: Integrator) -> Result<(), Error> {
     let freedoms = |robot: &Robot| robot.tree().velocities();
-    let many = 3 * model.particles() > MOST_IMPLICIT;
-    let reasons = [
-        (
-            model.robots().iter().map(freedoms).max() > Some(MOST_IMPLICIT),
-            "take an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose bodies, and one has more \
-             than 600 degrees of freedom",
-        ),
-        (
-            many && model.contact().is_some_and(Contacts::touch_particles_of_bodies),
-            "take an explicit one: Jacobians of implicit steps are dense for particles that can touch bodies that move, and there are \
-             more than 200",
-        ),
-        (
-            many && model.most_soft_contacts() > 0,
-            "take an explicit one: Jacobians of implicit steps are dense with `[soft_contact]`, and there are more than 200 particles",
-        ),
-    ];
-    match reasons.into_iter().find(|(dense, _)| *dense) {
-        None => Ok(()),
-        Some((_, wanted)) => {
-            Err(Error::Scheme { what: "the integrator", found: integrator.name().to_owned(), wanted })
-        }
+    if model.robots().iter().map(freedoms).max() <= Some(MOST_IMPLICIT) {
+        return Ok(());
     }
+    let wanted = "take an explicit one: Jacobians of implicit steps are dense for a robot or a group of loose bodies, and one has more \
+                  than 600 degrees of freedom";
+    Err(Error::Scheme { what: "the integrator", found: integrator.name().to_owned(), wanted })
 }
 
 /// Is no force of the model a function of velocities?

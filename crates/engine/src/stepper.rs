@@ -413,12 +413,14 @@ impl<S: Parts> Stepper<S> {
             return Ok(());
         }
         for world in 0..self.worlds {
+            let mut k = 0;
             preparing.give(world, &self.io.prepared, |to, numbers| {
                 self.workspace.write_numbers(world, to, numbers)?;
                 if let Some(jacobians) = &mut self.jacobians {
                     self.newton.values(numbers);
-                    jacobians.set_prepared(world, to, &self.newton.numbers)?;
+                    jacobians.set_prepared(world, k, &self.newton.numbers)?;
                 }
+                k += 1;
                 Ok(())
             })?;
         }

@@ -348,12 +348,7 @@ fn schemes_that_are_refused() {
     };
     let error = refused("reversible-verlet", 2, "shapes").expect("contact depends on velocities");
     assert!(error.contains("and contact does"), "{error}");
-    let error = refused("backward-euler", 201, "bodies").expect("it is dense");
-    assert!(error.contains("touch bodies that move, and there are more than 200"), "{error}");
-    assert_eq!(refused("backward-euler", 5, "bodies"), None);
-    assert_eq!(
-        refused("backward-euler", 201, "shapes"),
-        None,
-        "each point feels a shape that stands still by itself"
-    );
+    for what in ["bodies", "shapes"] {
+        assert_eq!(refused("backward-euler", 201, what), None, "implicit steps take as many as there are");
+    }
 }

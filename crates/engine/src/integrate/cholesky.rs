@@ -5,6 +5,8 @@
 //! Friction and viscous forces of what turns make B a little skew: GMRES (Saad & Schultz 1986) with the factors of ½ (B + Bᵀ) solves
 //! with J itself, in one iteration where nothing is skew.
 
+use std::sync::Arc;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::sparse::SparseColMatRef;
@@ -14,7 +16,7 @@ use faer::sparse::linalg::cholesky::{
 };
 use faer::{Conj, Par, Side};
 
-use super::factors::{Lu, column, pattern};
+use super::factors::{Lu, LuAnalysis, column, multiply, places, transposed};
 use super::gmres::Gmres;
 use super::sparsity::Sparsity;
 use crate::step::held;
@@ -26,22 +28,19 @@ const GIVEN_UP: f64 = 1e-10;
 /// How often what is added to the diagonal is made ten times more, until the matrix is positive.
 const SHIFTS: usize = 14;
 
-/// Cholesky factors of the symmetric part of every world's M J.
-pub struct Cholesky {
+/// What is known of all matrices with the same places of entries.
+pub struct Analysis {
+    sparsity: Arc<Sparsity>,
     symbolic: SymbolicCholesky<usize>,
     /// The place of the entry on the other side of the diagonal.
     mirror: Vec<usize>,
-    /// The symmetric part.
-    matrix: Vec<f64>,
-    worlds: Vec<World>,
-    gmres: Gmres,
-    stack: MemBuffer,
-    /// For what iterations do not solve.
-    lu: Option<Lu>,
+    /// Rows' places of their diagonals.
+    diagonal: Vec<usize>,
 }
 
-/// What is known of one world.
-struct World {
+/// Cholesky factors of the symmetric part of one world's M J.
+pub struct Cholesky {
+    analysis: Arc<Analysis>,
     factors: Vec<f64>,
     /// The entries of J.
     entries: Vec<f64>,
@@ -51,120 +50,159 @@ struct World {
     alone: Vec<bool>,
     /// Are the factors those of more than the symmetric part?
     shifted: bool,
-    /// Are the LU factors of these entries?
-    lu: bool,
+    /// For what iterations do not solve; and are these of the same entries?
+    lu: Option<Lu>,
+    has_lu: bool,
 }
 
-impl Cholesky {
-    /// Room for the factors of so many worlds; none if places of entries are not symmetric.
-    pub fn new(sparsity: &Sparsity, worlds: usize) -> Option<Cholesky> {
-        let Sparsity { size: n, starts, rows, .. } = sparsity;
-        let mut mirror = Vec::with_capacity(rows.len());
-        for i in 0..*n {
-            for &j in &rows[starts[i]..starts[i + 1]] {
-                mirror.push(starts[j] + rows[starts[j]..starts[j + 1]].binary_search(&i).ok()?);
+/// Memory that worlds work with one after the other.
+pub struct Bench {
+    /// The symmetric part.
+    matrix: Vec<f64>,
+    gmres: Gmres,
+    stack: MemBuffer,
+}
+
+impl Analysis {
+    /// None if places of entries are not symmetric, or a diagonal is missing.
+    pub fn new(sparsity: Arc<Sparsity>) -> Option<Analysis> {
+        let (n, mut mirror, mut diagonal) =
+            (sparsity.size(), Vec::new(), Vec::with_capacity(sparsity.size()));
+        for i in 0..n {
+            diagonal.push(sparsity.find(i, i)?);
+            for &j in &sparsity.columns[sparsity.row(i)] {
+                mirror.push(sparsity.find(j, i)?);
             }
         }
         let params = CholeskySymbolicParams {
             supernodal_flop_ratio_threshold: SupernodalThreshold::AUTO,
             ..Default::default()
         };
-        let symbolic =
-            factorize_symbolic_cholesky(pattern(sparsity), Side::Lower, SymmetricOrdering::Amd, params)
-                .ok()?;
-        let factorise = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
-        let solve = symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let world = || World {
-            factors: vec![0.0; symbolic.len_val()],
-            entries: vec![0.0; rows.len()],
-            mass: vec![1.0; *n],
-            alone: vec![false; *n],
-            shifted: false,
-            lu: false,
-        };
-        Some(Cholesky {
-            worlds: (0..worlds).map(|_| world()).collect(),
-            matrix: vec![0.0; rows.len()],
-            stack: MemBuffer::new(factorise.or(solve)),
-            gmres: Gmres::new(*n),
-            symbolic,
-            mirror,
-            lu: None,
-        })
+        let (places, order) = (transposed(&sparsity), SymmetricOrdering::Amd);
+        let symbolic = factorize_symbolic_cholesky(places, Side::Lower, order, params).ok()?;
+        Some(Analysis { sparsity, symbolic, mirror, diagonal })
     }
 
-    /// How many bytes it holds, without the LU factors that are rarely wanted.
+    /// Places of entries.
+    pub fn sparsity(&self) -> &Arc<Sparsity> {
+        &self.sparsity
+    }
+
+    /// How many bytes it holds.
     pub fn bytes(&self) -> usize {
-        let world = |w: &World| held(&w.factors) + held(&w.entries) + held(&w.mass) + held(&w.alone);
         // The factors' places: as many rows at most as numbers, and what permutes them.
         let symbolic = (self.symbolic.len_val() + 8 * self.symbolic.nrows()) * size_of::<usize>();
-        held(&self.mirror)
-            + held(&self.matrix)
-            + held(&self.worlds)
-            + self.worlds.iter().map(world).sum::<usize>()
-            + self.gmres.bytes()
-            + self.stack.len()
-            + symbolic
+        symbolic + held(&self.mirror) + held(&self.diagonal) + places(&self.sparsity)
+    }
+}
+
+impl Bench {
+    /// For equations of `n` numbers.
+    pub fn new(n: usize) -> Bench {
+        Bench { matrix: Vec::new(), gmres: Gmres::new(n), stack: MemBuffer::new(Default::default()) }
     }
 
-    /// Where the masses of one world's numbers [kg] are to be written.
-    pub fn masses(&mut self, world: usize) -> &mut [f64] {
-        &mut self.worlds[world].mass
-    }
-
-    /// Σ m r d of one world's numbers.
-    pub fn slope(&self, world: usize, residual: impl Iterator<Item = f64>, step: &[f64]) -> f64 {
-        residual.zip(step).zip(&self.worlds[world].mass).map(|((r, d), m)| m * r * d).sum()
-    }
-
-    /// Factorises one world's J, by its entries. Can it be?
-    pub fn factorise(&mut self, sparsity: &Sparsity, world: usize, entries: &[f64]) -> bool {
-        let Sparsity { size: n, starts, rows, .. } = sparsity;
-        let w = &mut self.worlds[world];
-        w.entries.copy_from_slice(entries);
-        (w.shifted, w.lu) = (false, false);
-        let (mut scale, mut finite) = (0.0f64, true);
-        for i in 0..*n {
-            let row = starts[i]..starts[i + 1];
-            w.alone[i] = row.clone().all(|k| rows[k] == i || entries[k] == 0.0);
-            finite &= row.clone().all(|k| entries[k].is_finite());
-            row.filter(|&k| rows[k] == i).for_each(|k| scale = scale.max(entries[k].abs()));
+    /// Makes room for matrices with these places.
+    pub fn fit(&mut self, analysis: &Analysis) {
+        let symbolic = &analysis.symbolic;
+        let factorise = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+        let wanted = factorise.or(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
+        if self.stack.len() < wanted.unaligned_bytes_required() {
+            self.stack = MemBuffer::new(wanted);
         }
-        if !finite {
+        let count = analysis.sparsity.columns.len();
+        self.matrix.resize(count.max(self.matrix.len()), 0.0);
+    }
+
+    /// How many bytes it holds beyond itself.
+    pub fn bytes(&self) -> usize {
+        held(&self.matrix) + self.gmres.bytes() + self.stack.len()
+    }
+}
+
+impl Cholesky {
+    /// Room for factors.
+    pub fn new(analysis: Arc<Analysis>) -> Cholesky {
+        let n = analysis.sparsity.size();
+        Cholesky {
+            factors: vec![0.0; analysis.symbolic.len_val()],
+            entries: vec![0.0; analysis.sparsity.columns.len()],
+            mass: vec![1.0; n],
+            alone: vec![false; n],
+            shifted: false,
+            lu: None,
+            has_lu: false,
+            analysis,
+        }
+    }
+
+    /// How many bytes it holds beyond itself, without the LU factors that are rarely wanted.
+    pub fn bytes(&self) -> usize {
+        held(&self.factors) + held(&self.entries) + held(&self.mass) + held(&self.alone)
+    }
+
+    /// What is known of its matrices.
+    pub fn analysis(&self) -> &Arc<Analysis> {
+        &self.analysis
+    }
+
+    /// The entries of J that it was factorised by.
+    pub fn entries(&self) -> &[f64] {
+        &self.entries
+    }
+
+    /// Where the masses of numbers [kg] are to be written.
+    pub fn masses(&mut self) -> &mut [f64] {
+        &mut self.mass
+    }
+
+    /// Σ m r d.
+    pub fn slope(&self, residual: impl Iterator<Item = f64>, step: &[f64]) -> f64 {
+        residual.zip(step).zip(&self.mass).map(|((r, d), m)| m * r * d).sum()
+    }
+
+    /// Factorises J, by its entries. Can it be?
+    pub fn factorise(&mut self, entries: impl Iterator<Item = f64>, bench: &mut Bench) -> bool {
+        self.entries.iter_mut().zip(entries).for_each(|(to, from)| *to = from);
+        let Analysis { sparsity: s, symbolic, mirror, diagonal } = &*self.analysis;
+        let (n, entries) = (s.size(), &self.entries);
+        (self.shifted, self.has_lu) = (false, false);
+        if !entries.iter().all(|entry| entry.is_finite()) {
             return false;
         }
-        for i in 0..*n {
-            for k in starts[i]..starts[i + 1] {
-                let j = rows[k];
-                self.matrix[k] = match (i == j, w.alone[i] || w.alone[j]) {
+        for i in 0..n {
+            self.alone[i] = s.row(i).all(|k| s.columns[k] == i || entries[k] == 0.0);
+        }
+        let matrix = &mut bench.matrix[..entries.len()];
+        for i in 0..n {
+            for k in s.row(i) {
+                let j = s.columns[k];
+                matrix[k] = match (i == j, self.alone[i] || self.alone[j]) {
                     (true, true) => 1.0,
-                    (true, false) => w.mass[i] * entries[k],
+                    (true, false) => self.mass[i] * entries[k],
                     (false, true) => 0.0,
-                    (false, false) => 0.5 * (w.mass[i] * entries[k] + w.mass[j] * entries[self.mirror[k]]),
+                    (false, false) => 0.5 * (self.mass[i] * entries[k] + self.mass[j] * entries[mirror[k]]),
                 };
             }
         }
-        let mut shift = 1e-6 * scale;
+        let largest = diagonal.iter().fold(0.0f64, |most, &k| most.max(entries[k].abs()));
+        let mut shift = 1e-6 * largest;
         for attempt in 0..=SHIFTS {
-            let matrix = SparseColMatRef::new(pattern(sparsity), &self.matrix[..]);
-            let stack = MemStack::new(&mut self.stack);
-            let made = self.symbolic.factorize_numeric_llt(
-                &mut w.factors,
-                matrix,
+            let made = symbolic.factorize_numeric_llt(
+                &mut self.factors,
+                SparseColMatRef::new(transposed(s), &*matrix),
                 Side::Lower,
                 LltRegularization::default(),
                 Par::Seq,
-                stack,
+                MemStack::new(&mut bench.stack),
                 Default::default(),
             );
             if made.is_ok() {
-                w.shifted = attempt > 0;
+                self.shifted = attempt > 0;
                 return true;
             }
-            for i in (0..*n).filter(|&i| !w.alone[i]) {
-                (starts[i]..starts[i + 1])
-                    .filter(|&k| rows[k] == i)
-                    .for_each(|k| self.matrix[k] += shift * w.mass[i]);
+            for i in (0..n).filter(|&i| !self.alone[i]) {
+                matrix[diagonal[i]] += shift * self.mass[i];
             }
             shift *= 10.0;
         }
@@ -172,95 +210,65 @@ impl Cholesky {
     }
 
     /// A step downhill instead of J⁻¹ b, in place, where J is not positive; J⁻¹ b where it is.
-    pub fn descend(&mut self, sparsity: &Sparsity, world: usize, b: &mut [f64]) -> bool {
-        if !self.worlds[world].shifted {
-            return self.solve(sparsity, world, b, false);
+    pub fn descend(&mut self, bench: &mut Bench, b: &mut [f64]) -> bool {
+        if !self.shifted {
+            return self.solve(bench, b, false);
         }
-        precondition(&self.symbolic, &mut self.stack, sparsity, &self.worlds[world], b, false);
+        self.precondition(&mut bench.stack, b, false);
         true
     }
 
     /// J⁻¹ b or J⁻ᵀ b, in place. Is it found?
-    pub fn solve(&mut self, sparsity: &Sparsity, world: usize, b: &mut [f64], transposed: bool) -> bool {
-        let Cholesky { symbolic, worlds, gmres, stack, .. } = self;
-        let w = &worlds[world];
-        let times = |x: &[f64], out: &mut [f64]| multiply(sparsity, &w.entries, x, out, transposed);
-        let condition = |x: &mut [f64]| precondition(symbolic, stack, sparsity, w, x, transposed);
-        let left = gmres.solve(b, SOLVED, times, condition);
+    pub fn solve(&mut self, bench: &mut Bench, b: &mut [f64], transposed: bool) -> bool {
+        let Bench { gmres, stack, .. } = bench;
+        let sparsity = &self.analysis.sparsity;
+        let times = |x: &[f64], out: &mut [f64]| multiply(sparsity, &self.entries, x, out, transposed);
+        let left = gmres.solve(b, SOLVED, times, |x| self.precondition(stack, x, transposed));
         if left <= GIVEN_UP {
-            b.copy_from_slice(self.gmres.solution());
+            b.copy_from_slice(gmres.solution());
             return true;
         }
-        self.solve_by_lu(sparsity, world, b, transposed)
+        self.solve_by_lu(b, transposed)
     }
 
-    fn solve_by_lu(&mut self, sparsity: &Sparsity, world: usize, b: &mut [f64], transposed: bool) -> bool {
+    fn solve_by_lu(&mut self, b: &mut [f64], transposed: bool) -> bool {
         if self.lu.is_none() {
-            self.lu = Lu::new(sparsity, self.worlds.len());
+            let analysis = LuAnalysis::new(self.analysis.sparsity.clone());
+            self.lu = analysis.map(|analysis| Lu::new(Arc::new(analysis)));
         }
-        let (Some(lu), w) = (&mut self.lu, &mut self.worlds[world]) else { return false };
-        if !w.lu {
-            w.lu = lu.factorise(sparsity, world, &w.entries);
+        let Some(lu) = &mut self.lu else { return false };
+        if !self.has_lu {
+            self.has_lu = lu.factorise(&self.entries);
         }
-        match transposed {
-            _ if !w.lu => return false,
-            true => lu.solve_transposed(world, b),
-            false => lu.solve(world, b),
+        if self.has_lu {
+            lu.solve(b, transposed);
         }
-        true
+        self.has_lu
     }
-}
 
-/// x ← P⁻¹ x or P⁻ᵀ x, where P is J with the symmetric part of M J in place of M J.
-fn precondition(
-    symbolic: &SymbolicCholesky<usize>,
-    stack: &mut MemBuffer,
-    sparsity: &Sparsity,
-    w: &World,
-    x: &mut [f64],
-    transposed: bool,
-) {
-    let Sparsity { size: n, starts, rows, .. } = sparsity;
-    let diagonal = |i: usize| {
-        let at = (starts[i]..starts[i + 1]).find(|&k| rows[k] == i);
-        at.map_or(1.0, |k| w.entries[k])
-    };
-    if !transposed {
-        // What is alone first: others feel it.
-        (0..*n).filter(|&i| w.alone[i]).for_each(|i| x[i] /= diagonal(i));
-        for i in (0..*n).filter(|&i| !w.alone[i]) {
-            let felt: f64 = (starts[i]..starts[i + 1])
-                .filter(|&k| w.alone[rows[k]])
-                .map(|k| w.entries[k] * x[rows[k]])
-                .sum();
-            x[i] = w.mass[i] * (x[i] - felt);
-        }
-    }
-    let factors = LltRef::new(symbolic, &w.factors);
-    factors.solve_in_place_with_conj(Conj::No, column(x), Par::Seq, MemStack::new(stack));
-    if transposed {
-        (0..*n).filter(|&i| !w.alone[i]).for_each(|i| x[i] *= w.mass[i]);
-        for i in (0..*n).filter(|&i| !w.alone[i]) {
-            for k in (starts[i]..starts[i + 1]).filter(|&k| w.alone[rows[k]]) {
-                x[rows[k]] -= w.entries[k] * x[i];
+    /// x ← P⁻¹ x or P⁻ᵀ x, where P is J with the symmetric part of M J in place of M J.
+    fn precondition(&self, stack: &mut MemBuffer, x: &mut [f64], transposed: bool) {
+        let Analysis { sparsity: s, symbolic, diagonal, .. } = &*self.analysis;
+        let n = s.size();
+        let felt = |i: usize| s.row(i).filter(|&k| self.alone[s.columns[k]]);
+        if !transposed {
+            // What is alone first: others feel it.
+            (0..n).filter(|&i| self.alone[i]).for_each(|i| x[i] /= self.entries[diagonal[i]]);
+            for i in (0..n).filter(|&i| !self.alone[i]) {
+                let by: f64 = felt(i).map(|k| self.entries[k] * x[s.columns[k]]).sum();
+                x[i] = self.mass[i] * (x[i] - by);
             }
         }
-        (0..*n).filter(|&i| w.alone[i]).for_each(|i| x[i] /= diagonal(i));
-    }
-}
-
-/// out = J x, or Jᵀ x.
-fn multiply(sparsity: &Sparsity, entries: &[f64], x: &[f64], out: &mut [f64], transposed: bool) {
-    let Sparsity { size: n, starts, rows, .. } = sparsity;
-    if transposed {
-        out.fill(0.0);
-    }
-    for i in 0..*n {
-        let row = starts[i]..starts[i + 1];
+        let factors = LltRef::new(symbolic, &self.factors);
+        factors.solve_in_place_with_conj(Conj::No, column(x), Par::Seq, MemStack::new(stack));
         if transposed {
-            row.for_each(|k| out[rows[k]] += entries[k] * x[i]);
-        } else {
-            out[i] = row.map(|k| entries[k] * x[rows[k]]).sum();
+            (0..n).filter(|&i| !self.alone[i]).for_each(|i| x[i] *= self.mass[i]);
+            for i in (0..n).filter(|&i| !self.alone[i]) {
+                for k in felt(i) {
+                    x[s.columns[k]] -= self.entries[k] * x[i];
+                }
+            }
+            (0..n).filter(|&i| self.alone[i]).for_each(|i| x[i] /= self.entries[diagonal[i]]);
         }
     }
 }
@@ -274,7 +282,7 @@ mod tests {
     /// Numbers in a row, each of which feels its neighbours.
     fn row() -> Sparsity {
         let near = |i: usize| (i.saturating_sub(1)..=(i + 1).min(N - 1)).map(|j| j as u32).collect();
-        Sparsity::new(&(0..N).map(near).collect::<Vec<_>>(), &[1; N])
+        Sparsity::new(&(0..N).map(near).collect::<Vec<_>>(), [&[1; N]; 2])
     }
 
     fn mass(i: usize) -> f64 {
@@ -283,12 +291,11 @@ mod tests {
 
     /// J = M⁻¹ B of these entries of B, but for rows that are alone.
     fn entries(sparsity: &Sparsity, alone: &[usize], of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-        let Sparsity { starts, rows, .. } = sparsity;
         let entry = |i: usize, j: usize| match (alone.contains(&i), i == j) {
             (true, same) => f64::from(u8::from(same)),
             (false, _) => of(i, j) / mass(i),
         };
-        (0..N).flat_map(|i| rows[starts[i]..starts[i + 1]].iter().map(move |&j| entry(i, j))).collect()
+        (0..N).flat_map(|i| sparsity.columns[sparsity.row(i)].iter().map(move |&j| entry(i, j))).collect()
     }
 
     fn right_side() -> Vec<f64> {
@@ -296,19 +303,28 @@ mod tests {
     }
 
     /// Factors of J, after what they find was seen to be right: J x = b, and Jᵀ x = b.
-    fn factors(sparsity: &Sparsity, entries: &[f64]) -> Cholesky {
-        let mut cholesky = Cholesky::new(sparsity, 1).expect("symmetric places");
-        cholesky.masses(0).iter_mut().enumerate().for_each(|(i, m)| *m = mass(i));
-        assert!(cholesky.factorise(sparsity, 0, entries));
+    fn factors(sparsity: &Sparsity, entries: &[f64]) -> (Cholesky, Bench) {
+        let (mut cholesky, mut bench) = made(sparsity);
+        assert!(cholesky.factorise(entries.iter().copied(), &mut bench));
         for transposed in [false, true] {
             let (b, mut image) = (right_side(), vec![0.0; N]);
             let mut x = b.clone();
-            assert!(cholesky.solve(sparsity, 0, &mut x, transposed));
+            assert!(cholesky.solve(&mut bench, &mut x, transposed));
             multiply(sparsity, entries, &x, &mut image, transposed);
             let off = image.iter().zip(&b).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
             assert!(off < 1e-9, "transposed: {transposed}, off by {off}");
         }
-        cholesky
+        (cholesky, bench)
+    }
+
+    /// What is to be factorised.
+    fn made(sparsity: &Sparsity) -> (Cholesky, Bench) {
+        let analysis = Analysis::new(Arc::new(sparsity.clone())).expect("symmetric places");
+        let mut bench = Bench::new(N);
+        bench.fit(&analysis);
+        let mut cholesky = Cholesky::new(Arc::new(analysis));
+        cholesky.masses().iter_mut().enumerate().for_each(|(i, m)| *m = mass(i));
+        (cholesky, bench)
     }
 
     #[test]
@@ -316,8 +332,8 @@ mod tests {
         let sparsity = row();
         for alone in [&[][..], &[0, 50, 51, N - 1]] {
             let of = |i: usize, j: usize| if i == j { 2.5 } else { -1.0 };
-            let found = factors(&sparsity, &entries(&sparsity, alone, of));
-            assert!(!found.worlds[0].shifted && found.lu.is_none());
+            let (found, _) = factors(&sparsity, &entries(&sparsity, alone, of));
+            assert!(!found.shifted && found.lu.is_none());
         }
     }
 
@@ -330,12 +346,12 @@ mod tests {
             true => 2.5,
             false => -1.0,
         };
-        let mut found = factors(&sparsity, &entries(&sparsity, &[5], of));
-        assert!(found.worlds[0].shifted);
+        let (mut found, mut bench) = factors(&sparsity, &entries(&sparsity, &[5], of));
+        assert!(found.shifted);
         let b = right_side();
         let mut down = b.clone();
-        assert!(found.descend(&sparsity, 0, &mut down));
-        assert!(found.slope(0, b.into_iter(), &down) > 0.0);
+        assert!(found.descend(&mut bench, &mut down));
+        assert!(found.slope(b.into_iter(), &down) > 0.0);
     }
 
     /// Iterations give up where almost everything is skew, and LU factors are taken.
@@ -347,10 +363,10 @@ mod tests {
             std::cmp::Ordering::Less => 30.0,
             std::cmp::Ordering::Greater => -30.0,
         };
-        let found = factors(&sparsity, &entries(&sparsity, &[], of));
-        assert!(found.lu.is_some() && found.worlds[0].lu);
+        let (found, _) = factors(&sparsity, &entries(&sparsity, &[], of));
+        assert!(found.lu.is_some() && found.has_lu);
         let of = |i: usize, j: usize| if i == j { 2.5 } else { -1.0 + if i < j { 0.1 } else { -0.1 } };
-        let found = factors(&sparsity, &entries(&sparsity, &[], of));
+        let (found, _) = factors(&sparsity, &entries(&sparsity, &[], of));
         assert!(found.lu.is_none(), "a little is solved by iterations");
     }
 
@@ -359,6 +375,7 @@ mod tests {
         let sparsity = row();
         let mut entries = entries(&sparsity, &[], |i, j| if i == j { 2.5 } else { -1.0 });
         entries[7] = f64::NAN;
-        assert!(!Cholesky::new(&sparsity, 1).expect("symmetric places").factorise(&sparsity, 0, &entries));
+        let (mut cholesky, mut bench) = made(&sparsity);
+        assert!(!cholesky.factorise(entries.into_iter(), &mut bench));
     }
 }

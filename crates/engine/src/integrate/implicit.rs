@@ -3,7 +3,7 @@
 use pullback_kernel::prelude::*;
 
 use super::Next;
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Dynamics, same};
 use crate::error::Error;
 use crate::moved::free_of;
 use crate::step::Bundle;
@@ -24,12 +24,6 @@ fn residual_or_led<R: Real>(z: Vec3<R>, residual: Vec3<R>, v: Vec3<R>, free: R) 
 #[kernel]
 fn middle<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
     (a + b) * 0.5
-}
-
-/// The same value.
-#[kernel]
-fn same<R: Real>(z: Vec3<R>) -> Vec3<R> {
-    z
 }
 
 impl Dynamics<'_> {

@@ -1,12 +1,14 @@
-//! The linear algebra of implicit steps: sparse Jacobians from pullbacks, factorised once for forward and transposed solves.
+//! The linear algebra of implicit steps: sparse Jacobians, factorised once for forward and transposed solves.
 
 use std::sync::Arc;
 
-use pullback_kernel::prelude::*;
-use pullback_kernel::program::{AccessError, BufferUse};
+use pullback_kernel::program::AccessError;
 
-use super::cholesky::Cholesky;
-use super::factors::{Factors, Lu};
+use super::bordered::{Bordered, corner};
+use super::cholesky::{Analysis, Bench};
+use super::coupling::Coupling;
+use super::derivative::{Derivative, Uses};
+use super::factors::{Factors, Lu, LuAnalysis};
 use super::sparsity::Sparsity;
 use crate::step::{Io, Step, Unknown, held, ranges};
 use crate::stepper::Parts;
@@ -15,95 +17,116 @@ use crate::stepper::Parts;
 const ROUNDINGS: f64 = 4.0;
 
 /// J = ∂residual/∂z of every world, with its factors.
-///
-/// A row of J is a pullback of the residual, and rows that share no column go together: as many pullbacks as there are colours, each of
-/// all worlds.
 pub struct Jacobians {
-    /// Of Jᵀ: its columns are rows of J.
-    sparsity: Sparsity,
+    derivative: Derivative,
     io: Io,
     unknown: Arc<Unknown>,
-    rows: Workspace<f64>,
-    factors: Factors,
-    /// The entries of one world's J after the other's.
+    /// How many unknowns, and how many of them are those of particles, which come first.
+    size: usize,
+    of_particles: usize,
+    factors: Vec<Factors>,
+    /// What worlds work with one after the other.
+    bench: Bench,
+    /// What soft contact adds.
+    coupling: Option<Coupling>,
+    /// Entries and masses on their way.
     entries: Vec<f64>,
-    /// Numbers on their way into and out of the workspace.
-    numbers: Vec<f64>,
-    worlds: usize,
+    masses: Vec<f64>,
 }
 
-/// Which values of the residual depend on each value of the unknown.
-fn sparsity(program: &Program, unknown: &Unknown) -> Sparsity {
-    let count = |&(buffer, len): &(BufferUse, usize)| len / buffer.numbers();
-    let mut felt_by: Vec<Vec<u32>> = vec![Vec::new(); unknown.z.iter().map(count).sum()];
-    let (mut numbers, mut row) = (Vec::new(), 0);
-    for residual in &unknown.residual {
-        let mut first = 0;
-        for z in &unknown.z {
-            for (i, on) in program.dependence(residual.0, z.0).into_iter().enumerate() {
-                on.into_iter().for_each(|value| felt_by[first + value as usize].push(row + i as u32));
-            }
-            first += count(z);
-        }
-        row += count(residual) as u32;
-        numbers.resize(row as usize, residual.0.numbers());
+/// Factors of matrices with these places, whose first so many rows are those of particles.
+fn factors(
+    sparsity: Sparsity,
+    of_particles: usize,
+    worlds: usize,
+    bench: &mut Bench,
+) -> Option<Vec<Factors>> {
+    let sparsity = Arc::new(sparsity);
+    let mut symmetric = None;
+    if of_particles > 0 {
+        // Without a border P is all of it.
+        let corner = match of_particles == sparsity.size() {
+            true => sparsity.clone(),
+            false => Arc::new(corner(&sparsity, of_particles)),
+        };
+        symmetric = Analysis::new(corner);
     }
-    Sparsity::new(&felt_by, &numbers)
+    if let Some(analysis) = symmetric {
+        bench.fit(&analysis);
+        let analysis = Arc::new(analysis);
+        let of = |_| Factors::Bordered(Box::new(Bordered::new(sparsity.clone(), analysis.clone())));
+        return Some((0..worlds).map(of).collect());
+    }
+    let analysis = Arc::new(LuAnalysis::new(sparsity)?);
+    Some((0..worlds).map(|_| Factors::Lu(Lu::new(analysis.clone()))).collect())
 }
 
 impl Jacobians {
     /// For an implicit step; none for an explicit one.
     pub fn new(step: &Step, worlds: usize) -> Option<Jacobians> {
-        let unknown = step.io.implicit.clone()?;
-        let sparsity = sparsity(&step.program, &unknown);
-        let symmetric = step.io.mass.and_then(|_| Cholesky::new(&sparsity, worlds));
-        let factors = match symmetric {
-            Some(cholesky) => Factors::Cholesky(Box::new(cholesky)),
-            None => Factors::Lu(Lu::new(&sparsity, worlds)?),
+        let (program, io, coupled) = match &step.uncoupled {
+            Some((program, io, coupled)) => (program, io, Some(coupled)),
+            None => (&step.program, &step.io, None),
         };
-        let options = RunOptions::default();
-        let next = step.io.next.iter().map(|(_, len)| *len).max().unwrap_or(0);
+        let unknown = io.implicit.clone()?;
+        let size = unknown.z.iter().map(|(_, len)| len).sum();
+        let of_particles = 3 * step.model().particles();
+        let (mut outputs, mut inputs): (Uses, Uses) = (unknown.residual.clone(), unknown.z.clone());
+        if let Some(coupled) = coupled {
+            outputs.extend(coupled.moving.map(|buffer| (buffer.into(), of_particles)));
+            inputs.push((coupled.force.into(), of_particles));
+        }
+        let derivative = Derivative::new(program, [outputs, inputs, io.next.clone()], worlds);
+        let mut coupling = coupled.map(|coupled| Coupling::new(coupled, &derivative, size, worlds));
+        let mut bench = Bench::new(of_particles);
+        let places = match &mut coupling {
+            Some(coupling) => coupling.first_places(&derivative),
+            None => derivative.sparsity().clone(),
+        };
+        let entries = vec![0.0; if coupling.is_some() { places.columns.len() } else { 0 }];
+        let factors = factors(places, of_particles, worlds, &mut bench)?;
         Some(Jacobians {
-            rows: if worlds == 1 {
-                step.program.workspace(options)
-            } else {
-                step.program.batch(worlds, options)
-            },
-            entries: vec![0.0; worlds * sparsity.rows.len()],
-            numbers: vec![0.0; sparsity.size.max(next)],
-            io: step.io.clone(),
-            factors,
+            io: io.clone(),
+            derivative,
             unknown,
-            sparsity,
-            worlds,
+            size,
+            of_particles,
+            factors,
+            bench,
+            coupling,
+            entries,
+            masses: vec![0.0; of_particles / 3],
         })
     }
 
-    /// The most bytes of memory that it takes, factors included, which come with the first step.
+    /// The most bytes of memory that it takes, factors included, which come with the first step; but for what pairs of soft contact add
+    /// where there are many particles.
     pub fn bytes(&self) -> usize {
-        let factors = match &self.factors {
-            Factors::Lu(lu) => lu.bytes(self.sparsity.size),
-            Factors::Cholesky(cholesky) => size_of::<Cholesky>() + cholesky.bytes(),
+        let bordered = |factors: &Factors| match factors {
+            Factors::Lu(_) => 0,
+            Factors::Bordered(bordered) => bordered.bytes(),
         };
-        self.rows.bytes()
-            + self.sparsity.bytes()
+        let shared = match self.factors.first() {
+            Some(Factors::Lu(lu)) => lu.bytes(self.factors.len()),
+            Some(Factors::Bordered(bordered)) => bordered.shared_bytes(),
+            None => 0,
+        };
+        self.derivative.bytes()
             + self.io.bytes()
+            + held(&self.factors)
+            + self.factors.iter().map(bordered).sum::<usize>()
+            + shared
+            + self.bench.bytes()
+            + self.coupling.as_ref().map_or(0, Coupling::bytes)
             + held(&self.entries)
-            + held(&self.numbers)
-            + factors
+            + held(&self.masses)
     }
 
     /// Sets a flat vector of one world.
-    fn write_all(
-        &mut self,
-        world: usize,
-        of: fn(&Io) -> &Vec<(BufferUse, usize)>,
-        values: &[f64],
-    ) -> Result<(), AccessError> {
+    fn write_all(&mut self, world: usize, of: fn(&Io) -> &Uses, values: &[f64]) -> Result<(), AccessError> {
         let mut at = 0;
-        for i in 0..of(&self.io).len() {
-            let (buffer, len) = of(&self.io)[i];
-            self.rows.write_numbers(world, buffer, &values[at..at + len])?;
+        for &(buffer, len) in of(&self.io) {
+            self.derivative.write(world, buffer, &values[at..at + len])?;
             at += len;
         }
         Ok(())
@@ -114,14 +137,9 @@ impl Jacobians {
         self.write_all(world, |io| &io.params, params)
     }
 
-    /// Sets what was prepared from the params of one world.
-    pub fn set_prepared(
-        &mut self,
-        world: usize,
-        buffer: BufferUse,
-        values: &[f64],
-    ) -> Result<(), AccessError> {
-        self.rows.write_numbers(world, buffer, values)
+    /// Sets what was prepared from the params of one world: number `k` of it.
+    pub fn set_prepared(&mut self, world: usize, k: usize, values: &[f64]) -> Result<(), AccessError> {
+        self.derivative.write(world, self.io.prepared[k].0, values)
     }
 
     /// Sets the control of one world.
@@ -132,7 +150,7 @@ impl Jacobians {
     /// Sets the state at the start of the step, and the time, of one world.
     pub fn set_state(&mut self, world: usize, state: &[f64], time: f64) -> Result<(), AccessError> {
         self.write_all(world, |io| &io.state, state)?;
-        self.rows.write_numbers(world, self.io.time, &[time])
+        self.derivative.write(world, self.io.time.into(), &[time])
     }
 
     /// Computes J at `z`, all worlds' one after the other, and factorises it for the worlds that are `wanted`. Says which
@@ -142,112 +160,75 @@ impl Jacobians {
         z: &[f64],
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Result<(), usize>, AccessError> {
-        let n = self.sparsity.size;
-        for (world, z) in z.chunks_exact(n).enumerate() {
+        for (world, z) in z.chunks_exact(self.size).enumerate() {
             for (buffer, range) in ranges(&self.unknown.z) {
-                self.rows.write_numbers(world, buffer, &z[range])?;
+                self.derivative.write(world, buffer, &z[range])?;
             }
         }
-        self.rows.forward();
-        for direction in 0..self.sparsity.count {
-            self.pull_rows(direction)?;
-        }
-        for world in (0..self.worlds).filter(|world| wanted(*world)) {
-            let count = self.sparsity.rows.len();
-            let entries = &self.entries[world * count..(world + 1) * count];
-            let made = match &mut self.factors {
-                Factors::Lu(lu) => lu.factorise(&self.sparsity, world, entries),
-                Factors::Cholesky(cholesky) => {
-                    if let Some(mass) = self.io.mass {
-                        let numbers = &mut self.numbers[..n / 3];
-                        self.rows.read_numbers_into(world, mass, numbers)?;
-                        let masses = cholesky.masses(world).chunks_exact_mut(3);
-                        masses.zip(numbers).for_each(|(to, mass)| to.fill(*mass));
-                    }
-                    cholesky.factorise(&self.sparsity, world, entries)
-                }
-            };
-            if !made {
+        self.derivative.compute()?;
+        for world in (0..self.factors.len()).filter(|world| wanted(*world)) {
+            if !self.factorise_world(world)? {
                 return Ok(Err(world));
             }
         }
         Ok(Ok(()))
     }
 
-    /// The rows of one direction, of all worlds.
-    fn pull_rows(&mut self, direction: usize) -> Result<(), AccessError> {
-        let (n, s) = (self.sparsity.size, &self.sparsity);
-        for world in 0..self.worlds {
-            // What the last pullback left there.
-            self.numbers.fill(0.0);
-            for &(buffer, len) in &self.io.next {
-                self.rows.seed_numbers(world, buffer, &self.numbers[..len])?;
+    fn factorise_world(&mut self, world: usize) -> Result<bool, AccessError> {
+        let Jacobians { derivative, coupling, factors: all, bench, entries, .. } = self;
+        let entries = match coupling {
+            None => derivative.entries(world),
+            Some(coupling) => {
+                if let Some(places) = coupling.places(derivative, world)? {
+                    let Some(other) = factors(places, self.of_particles, 1, bench) else { return Ok(false) };
+                    all.splice(world..=world, other);
+                }
+                let sparsity = all[world].sparsity();
+                entries.resize(sparsity.columns.len(), 0.0);
+                coupling.fill(derivative, world, sparsity, entries)?;
+                &*entries
             }
-            for (seed, of) in self.numbers.iter_mut().zip(&s.direction_of) {
-                *seed = if *of == direction { 1.0 } else { 0.0 };
-            }
-            for (buffer, range) in ranges(&self.unknown.residual) {
-                self.rows.seed_numbers(world, buffer, &self.numbers[range])?;
+        };
+        match &mut all[world] {
+            Factors::Lu(lu) => Ok(lu.factorise(entries)),
+            Factors::Bordered(bordered) => {
+                if let Some(mass) = self.io.mass {
+                    derivative.read(world, mass.into(), &mut self.masses)?;
+                    let numbers = bordered.masses().chunks_exact_mut(3);
+                    numbers.zip(&self.masses).for_each(|(to, mass)| to.fill(*mass));
+                }
+                Ok(bordered.factorise(entries, bench))
             }
         }
-        self.rows.pullback();
-        for world in 0..self.worlds {
-            for (buffer, range) in ranges(&self.unknown.z) {
-                self.rows.bar_numbers_into(world, buffer, &mut self.numbers[range])?;
-            }
-            let entries = &mut self.entries[world * s.rows.len()..(world + 1) * s.rows.len()];
-            for i in (0..n).filter(|&i| s.direction_of[i] == direction) {
-                (s.starts[i]..s.starts[i + 1]).for_each(|k| entries[k] = self.numbers[s.rows[k]]);
-            }
-        }
-        Ok(())
     }
 
     /// The cotangents of all worlds' unknowns, one after the other, from those of the states that the step ends with: where J was computed.
     pub fn pull_next<S: Parts>(&mut self, state_bar: &[S], z_bar: &mut [f64]) -> Result<(), AccessError> {
-        let n = self.sparsity.size;
-        for (world, bars) in state_bar.chunks_exact(state_bar.len() / self.worlds).enumerate() {
-            for (buffer, range) in ranges(&self.io.next) {
-                let numbers = &mut self.numbers[..range.len()];
-                numbers.iter_mut().zip(&bars[range]).for_each(|(to, bar)| *to = bar.value());
-                self.rows.seed_numbers(world, buffer, numbers)?;
-            }
-            self.numbers.fill(0.0);
-            for (buffer, range) in ranges(&self.unknown.residual) {
-                self.rows.seed_numbers(world, buffer, &self.numbers[range])?;
-            }
-        }
-        self.rows.pullback();
-        for (world, bars) in z_bar.chunks_exact_mut(n).enumerate() {
-            for (buffer, range) in ranges(&self.unknown.z) {
-                self.rows.bar_numbers_into(world, buffer, &mut bars[range])?;
-            }
-        }
-        Ok(())
+        self.derivative.pull_others(|i| state_bar[i].value(), z_bar)
     }
 
     /// A step downhill instead of J⁻¹ b, in place, where J is not positive and factors can tell; J⁻¹ b otherwise. Is it found?
     pub fn descend(&mut self, world: usize, b: &mut [f64]) -> bool {
-        match &mut self.factors {
+        match &mut self.factors[world] {
             Factors::Lu(_) => self.solve(world, b),
-            Factors::Cholesky(cholesky) => cholesky.descend(&self.sparsity, world, b),
+            Factors::Bordered(bordered) => bordered.descend(&mut self.bench, b),
         }
     }
 
     /// J⁻¹ b, in place. Is it found?
     pub fn solve(&mut self, world: usize, b: &mut [f64]) -> bool {
-        match &mut self.factors {
-            Factors::Lu(lu) => lu.solve(world, b),
-            Factors::Cholesky(cholesky) => return cholesky.solve(&self.sparsity, world, b, false),
-        }
-        true
+        self.solve_with(world, b, false)
     }
 
     /// J⁻ᵀ b, in place, by the same factors. Is it found?
     pub fn solve_transposed(&mut self, world: usize, b: &mut [f64]) -> bool {
-        match &mut self.factors {
-            Factors::Lu(lu) => lu.solve_transposed(world, b),
-            Factors::Cholesky(cholesky) => return cholesky.solve(&self.sparsity, world, b, true),
+        self.solve_with(world, b, true)
+    }
+
+    fn solve_with(&mut self, world: usize, b: &mut [f64], transposed: bool) -> bool {
+        match &mut self.factors[world] {
+            Factors::Lu(lu) => lu.solve(b, transposed),
+            Factors::Bordered(bordered) => return bordered.solve(&mut self.bench, b, transposed),
         }
         true
     }
@@ -256,23 +237,23 @@ impl Jacobians {
     /// far as it is linear, and each term is as good as its numbers are: |r_i| ≤ c ε Σ_j |J_ij| (|x_j|/h + |z_j|). At rest that is all
     /// there is, however stiff or slow things are.
     pub fn is_rounding<S: Parts>(&self, world: usize, [x, z, residual]: [&[S]; 3], h: f64) -> bool {
-        if !matches!(self.factors, Factors::Cholesky(_)) {
+        let Factors::Bordered(of) = &self.factors[world] else { return false };
+        if !of.is_of_particles() {
             return false;
         }
-        let s = &self.sparsity;
-        let entries = &self.entries[world * s.rows.len()..(world + 1) * s.rows.len()];
+        let (s, entries) = (of.sparsity(), of.entries());
         let size = |j: usize| x[j].value().abs() / h + z[j].value().abs();
-        (0..s.size).all(|i| {
-            let terms = (s.starts[i]..s.starts[i + 1]).map(|k| entries[k].abs() * size(s.rows[k]));
+        (0..s.size()).all(|i| {
+            let terms = s.row(i).map(|k| entries[k].abs() * size(s.columns[k]));
             residual[i].value().abs() <= ROUNDINGS * S::EPSILON * terms.sum::<f64>()
         })
     }
 
     /// How fast what forces do less of falls along a step, m r·d, where the residual is the gradient of something but for masses.
     pub fn slope(&self, world: usize, residual: impl Iterator<Item = f64>, step: &[f64]) -> Option<f64> {
-        match &self.factors {
+        match &self.factors[world] {
             Factors::Lu(_) => None,
-            Factors::Cholesky(cholesky) => Some(cholesky.slope(world, residual, step)),
+            Factors::Bordered(bordered) => bordered.slope(residual, step),
         }
     }
 }

@@ -31,6 +31,11 @@ impl Touching {
         self.most
     }
 
+    /// The surfaces.
+    pub fn surface(&self) -> &Arc<Surface> {
+        &self.surface
+    }
+
     /// Of a scene; none if its soft things do not touch.
     ///
     /// # Errors
@@ -81,6 +86,20 @@ impl Touching {
     }
 }
 
+impl Touching {
+    /// The numbers of its law, in a program.
+    pub(crate) fn numbers(site: &Site<'_>) -> Result<Touch, Error> {
+        let number = |field: &str| site.param::<f64>(&format!("soft_contact.{field}"));
+        Ok(Touch {
+            thickness: number("thickness")?,
+            ke: number("ke")?,
+            kd: number("kd")?,
+            kf: number("kf")?,
+            mu: number("mu")?,
+        })
+    }
+}
+
 fn said(name: &str, what: String) -> Error {
     Error::Scene(Invalid::new("soft_contact", format!("the surface of `{name}`: {what}"), "mend the mesh"))
 }
@@ -107,16 +126,12 @@ impl Force for Touching {
         .into()
     }
 
+    fn couples(&self) -> Option<&Touching> {
+        Some(self)
+    }
+
     fn force(&self, site: &mut Site<'_>) -> Result<Buffer<Vec3>, Error> {
-        let name = site.name(SOFT_CONTACT);
-        let number = |field: &str| site.param::<f64>(&format!("soft_contact.{field}"));
-        let touch = Touch {
-            thickness: number("thickness")?,
-            ke: number("ke")?,
-            kd: number("kd")?,
-            kf: number("kf")?,
-            mu: number("mu")?,
-        };
+        let (name, touch) = (site.name(SOFT_CONTACT), Touching::numbers(site)?);
         let moving = Moving { x: site.x, v: site.v };
         Ok(surface_contact(site.program, &name, &self.surface, moving, touch, self.most))
     }

@@ -1,0 +1,191 @@
+//! What soft contact adds to Jacobians: which particles push each other is known in a step, and not before.
+//!
+//! The forces f of contact are inputs of the program whose derivative is made: with R_z and R_f of the residual, X and V of where particles
+//! are and how they move there, by the unknowns, and with the derivatives K of f, pair by pair,
+//!
+//!   J = R_z + R_f (K_x X + K_v V).
+
+use pullback_collide::{Law, Stiffness, Touch};
+use pullback_kernel::prelude::*;
+use pullback_kernel::program::AccessError;
+
+use super::derivative::Derivative;
+use super::sparsity::Sparsity;
+use crate::dynamics::Coupled;
+use crate::step::held;
+
+/// Of no more particles than this, all may push each other: places of entries are made once, and factors have no more to do than it takes to
+/// find new places in each step.
+const FEW: usize = 64;
+
+/// What contact adds, for all worlds.
+pub struct Coupling {
+    coupled: Coupled,
+    stiffness: Stiffness,
+    /// How many unknowns.
+    size: usize,
+    particles: usize,
+    /// Of each number of a force: the rows of the residual that feel it, and the places of R_f.
+    felt: Vec<Vec<(usize, usize)>>,
+    worlds: Vec<World>,
+    positions: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    numbers: Vec<f64>,
+}
+
+/// What is known of one world's J.
+#[derive(Clone, Default)]
+struct World {
+    /// The particles that push each other, for which the places were made.
+    couples: Vec<(u32, u32)>,
+    /// Where the entries of R_z are in J.
+    of_residual: Vec<usize>,
+}
+
+impl Coupling {
+    /// Of a derivative of the residual and of positions and velocities, by `size` unknowns and the forces.
+    pub fn new(coupled: &Coupled, derivative: &Derivative, size: usize, worlds: usize) -> Coupling {
+        let s = derivative.sparsity();
+        let particles = (s.size() - size) / 6;
+        let mut felt = vec![Vec::new(); 3 * particles];
+        for i in 0..size {
+            for k in s.row(i).filter(|&k| s.columns[k] >= size) {
+                felt[s.columns[k] - size].push((i, k));
+            }
+        }
+        Coupling {
+            stiffness: Stiffness::new(coupled.by.surface(), coupled.by.most()),
+            coupled: coupled.clone(),
+            size,
+            particles,
+            felt,
+            worlds: vec![World::default(); worlds],
+            positions: vec![Vec3::default(); particles],
+            velocities: vec![Vec3::default(); particles],
+            numbers: vec![0.0; 3 * particles],
+        }
+    }
+
+    /// How many bytes it holds, without the places that pairs take.
+    pub fn bytes(&self) -> usize {
+        let vectors = held(&self.positions) + held(&self.velocities);
+        let felt = held(&self.felt) + self.felt.iter().map(held).sum::<usize>();
+        let world = |w: &World| held(&w.of_residual) + held(&w.couples);
+        let worlds = held(&self.worlds) + self.worlds.iter().map(world).sum::<usize>();
+        self.stiffness.bytes() + vectors + felt + worlds + held(&self.numbers)
+    }
+
+    fn read(&mut self, derivative: &Derivative, world: usize) -> Result<Law, AccessError> {
+        let [x, v] = self.coupled.moving;
+        for (buffer, to) in [(x, &mut self.positions), (v, &mut self.velocities)] {
+            derivative.read(world, buffer.into(), &mut self.numbers)?;
+            let vectors = self.numbers.as_chunks::<3>().0;
+            to.iter_mut().zip(vectors).for_each(|(to, &[x, y, z])| *to = Vec3 { x, y, z });
+        }
+        let Touch { thickness, ke, kd, kf, mu } = self.coupled.numbers;
+        let mut law = [0.0; 5];
+        for (to, buffer) in law.iter_mut().zip([thickness, ke, kd, kf, mu]) {
+            derivative.read(world, buffer.into(), std::slice::from_mut(to))?;
+        }
+        let [thickness, ke, kd, kf, mu] = law;
+        Ok(Law { thickness, ke, kd, kf, mu })
+    }
+
+    /// The places of all worlds' entries of J before pairs are known: those of R_z; of few particles all that there can be.
+    pub fn first_places(&mut self, derivative: &Derivative) -> Sparsity {
+        let all = 0..if self.particles <= FEW { self.particles as u32 } else { 0 };
+        let couples: Vec<_> = all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).collect();
+        let sparsity = self.join(derivative.sparsity(), &couples);
+        let of_residual = self.of_residual(derivative.sparsity(), &sparsity);
+        // Those of few are never compared.
+        let couples = Vec::new();
+        self.worlds.fill(World { couples, of_residual });
+        sparsity
+    }
+
+    /// Finds the pairs of a world, where its derivative was made; and the places of J, if they are others than before.
+    pub fn places(&mut self, derivative: &Derivative, world: usize) -> Result<Option<Sparsity>, AccessError> {
+        let law = self.read(derivative, world)?;
+        // Where there are too many, the residual is no number, and the step an error.
+        self.stiffness.find(self.coupled.by.surface(), &self.positions, law.thickness);
+        if self.particles <= FEW {
+            return Ok(None);
+        }
+        let of = |&pair: &[u32; 4]| pair.into_iter().flat_map(move |a| pair.map(|b| (a, b)));
+        let mut couples: Vec<_> = self.stiffness.pairs().iter().flat_map(of).collect();
+        couples.sort_unstable();
+        couples.dedup();
+        if self.worlds[world].couples == couples {
+            return Ok(None);
+        }
+        let sparsity = self.join(derivative.sparsity(), &couples);
+        let of_residual = self.of_residual(derivative.sparsity(), &sparsity);
+        self.worlds[world] = World { couples, of_residual };
+        Ok(Some(sparsity))
+    }
+
+    /// Where the entries of R_z are in J.
+    fn of_residual(&self, s: &Sparsity, places: &Sparsity) -> Vec<usize> {
+        let residual = (0..self.size).flat_map(|i| s.row(i).map(move |k| (i, s.columns[k])));
+        residual.filter(|&(_, j)| j < self.size).filter_map(|(i, j)| places.find(i, j)).collect()
+    }
+
+    /// The places of R_z and of what couples add.
+    fn join(&self, s: &Sparsity, couples: &[(u32, u32)]) -> Sparsity {
+        let n = self.size;
+        let of_residual = (0..n).flat_map(|i| s.row(i).map(move |k| (i as u32, s.columns[k] as u32)));
+        let mut places: Vec<(u32, u32)> = of_residual.filter(|&(_, j)| (j as usize) < n).collect();
+        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        for &(a, b) in couples {
+            let ([a, b], both) = ([a, b].map(|i| 3 * i as usize), [n, n + 3 * self.particles]);
+            rows.clear();
+            rows.extend((a..a + 3).flat_map(|f| self.felt[f].iter().map(|(row, _)| *row as u32)));
+            columns.clear();
+            columns.extend(both.into_iter().flat_map(|first| {
+                (first + b..first + b + 3).flat_map(|i| s.columns[s.row(i)].iter().map(|&j| j as u32))
+            }));
+            for list in [&mut rows, &mut columns] {
+                list.sort_unstable();
+                list.dedup();
+            }
+            places.extend(rows.iter().flat_map(|&i| columns.iter().map(move |&j| (i, j))));
+        }
+        Sparsity::of_entries(n, places)
+    }
+
+    /// The entries of J of a world, whose pairs were just found.
+    pub fn fill(
+        &mut self,
+        derivative: &Derivative,
+        world: usize,
+        sparsity: &Sparsity,
+        entries: &mut [f64],
+    ) -> Result<(), AccessError> {
+        let law = self.read(derivative, world)?;
+        let (s, known, n) = (derivative.sparsity(), derivative.entries(world), self.size);
+        entries.fill(0.0);
+        let residual = (0..n).flat_map(|i| s.row(i)).filter(|&k| s.columns[k] < n);
+        residual.zip(&self.worlds[world].of_residual).for_each(|(from, &to)| entries[to] = known[from]);
+        for k in 0..self.stiffness.pairs().len() {
+            let of = self.stiffness.of(k, &self.velocities, law);
+            let particles = self.stiffness.pairs()[k].map(|i| 3 * i as usize);
+            let number = |i: usize| particles[i / 3] + i % 3;
+            for (first, by) in [(n, &of.by_position), (n + 3 * self.particles, &of.by_velocity)] {
+                for (i, j) in
+                    (0..12).flat_map(|i| (0..12).map(move |j| (i, j))).filter(|&(i, j)| by[i][j] != 0.0)
+                {
+                    let rows = self.felt[number(i)].iter().map(|&(row, k)| (row, known[k] * by[i][j]));
+                    let moved = s.row(first + number(j)).map(|k| (s.columns[k], known[k]));
+                    for (row, felt) in rows.filter(|(_, felt)| *felt != 0.0) {
+                        for (column, moved) in moved.clone().filter(|(_, moved)| *moved != 0.0) {
+                            if let Some(to) = sparsity.find(row, column) {
+                                entries[to] += felt * moved;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Implicit steps of many points that touch each other, or bodies that move.
+
+use pullback_collide::{Surface, crossings};
+use pullback_engine::rollout::{Bars, Loss, Moment};
+use pullback_engine::{Gradient, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_scene::{Integrator, Scene};
+
+/// A smooth number of all positions and velocities of the last state, each of another weight.
+struct Weighed;
+
+fn weight(i: usize) -> f64 {
+    (0.7 * i as f64).sin() + 0.2
+}
+
+impl Loss for Weighed {
+    fn value(&self, moment: &Moment<'_>) -> f64 {
+        let terms = moment.state.iter().enumerate().map(|(i, x)| weight(i) * x);
+        if moment.last { terms.sum() } else { 0.0 }
+    }
+    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
+        if moment.last {
+            bars.state.iter_mut().enumerate().for_each(|(i, bar)| *bar += weight(i));
+        }
+    }
+}
+
+fn scene(text: &str) -> Scene {
+    let text = format!("[simulation]\ndt = 0.001\nsteps = 1\n{text}");
+    Scene::parse(&text, "touching.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn gradient(model: &Model, scheme: Scheme, steps: usize) -> Gradient {
+    let step = Step::new(model, scheme).expect("a step");
+    let (state, params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
+    rollout.gradient(&Start::new(&state, &[], &params), &Weighed).expect("a gradient").clone()
+}
+
+/// Derivatives by params against central differences of the rollout itself.
+fn against_differences(model: &Model, scheme: Scheme, steps: usize, names: &[&str]) {
+    let step = Step::new(model, scheme).expect("a step");
+    let (state, params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
+    let found = rollout.gradient(&Start::new(&state, &[], &params), &Weighed).expect("a gradient").clone();
+    for name in names {
+        let i = model.params_layout().find(name).expect("a param").start;
+        let mut value = |h: f64| {
+            let mut params = params.clone();
+            params.values_mut()[i] += h;
+            rollout.value(&Start::new(&state, &[], &params), &Weighed).expect("a value")[0]
+        };
+        let h = 1e-6 * params.values()[i].abs().max(1e-3);
+        let (found, wanted) = (found.params[i], (value(h) - value(-h)) / (2.0 * h));
+        println!("{name}: {found:.9e}, differences {wanted:.9e}");
+        assert!(found != 0.0 && (found / wanted - 1.0).abs() < 1e-4, "{name}: {found}, and not {wanted}");
+        assert_ne!(found.to_bits(), wanted.to_bits());
+    }
+}
+
+/// Two sheets of 13 × 13 points, the upper of which falls on the lower, which hangs from its corners.
+fn sheets(cells: usize, ke: f64, more: &str) -> String {
+    format!(
+        r#"
+        [soft_contact]
+        thickness = 0.01
+        ke = {ke}
+        mu = 0.4
+        kf = 0.2
+        {more}
+        [[sheets]]
+        name = "low"
+        mesh = {{ sheet = [0.5, 0.5], cells = [{cells}, {cells}] }}
+        fixed = [0, {cells}, {}, {}]
+        thickness = 2e-3
+        young = 3e4
+        poisson = 0.3
+        density = 300
+        bending = 1e-4
+
+        [[sheets]]
+        name = "high"
+        mesh = {{ sheet = [0.4, 0.4], cells = [{cells}, {cells}] }}
+        position = [0.013, 0.021, 0.014]
+        velocity = [0.2, 0.1, -0.3]
+        thickness = 2e-3
+        young = 3e4
+        poisson = 0.3
+        density = 300
+        bending = 1e-4
+        "#,
+        cells * (cells + 1),
+        (cells + 1) * (cells + 1) - 1,
+    )
+}
+
+/// More than 300 points in steps of 1/60 s: nothing goes through anything, and derivatives are those of differences.
+#[test]
+fn sheets_that_fall_on_each_other() {
+    let scene = scene(&sheets(12, 40.0, ""));
+    let model = Model::new(&scene).expect("a model");
+    let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0);
+    let mut triangles: Vec<[u32; 3]> = scene.sheets[0].elements.clone();
+    triangles.extend(scene.sheets[1].elements.iter().map(|t| t.map(|i| i + 169)));
+    let surface = Surface::new(triangles, 338).expect("a surface");
+    let step = Step::new(&model, scheme).expect("a step");
+    let (state, params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(30)).expect("a rollout");
+    let mut gap = f64::INFINITY;
+    let see = |m: &Moment<'_>| {
+        let at: Vec<[f64; 3]> =
+            m.state[..m.state.len() / 2].chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect();
+        assert_eq!(crossings(&surface, &at), 0, "{} s", m.time);
+        let (low, high) = at.split_at(169);
+        let mean = |of: &[[f64; 3]]| of.iter().map(|x| x[2]).sum::<f64>() / 169.0;
+        gap = mean(high) - mean(low);
+    };
+    let begin = std::time::Instant::now();
+    rollout.watch(&Start::new(&state, &[], &params), see).expect("they fall");
+    println!("{:.3} s for 30 steps; {gap:.4} m apart at the end", begin.elapsed().as_secs_f64());
+    assert!((0.0..0.05).contains(&gap), "the upper lies on the lower: {gap}");
+    let names = ["soft_contact.ke", "soft_contact.mu", "soft_contact.thickness", "high.density", "low.mu"];
+    against_differences(&model, scheme, 8, &names);
+}
+
+/// Implicit steps go to the motion of explicit ones as they become short, and so do the derivatives.
+#[test]
+fn sheets_as_explicit_steps_have_them() {
+    for more in ["", "kd = 0.02"] {
+        let model = Model::new(&scene(&sheets(5, 10.0, more))).expect("a model");
+        assert!(model.particles() > 64, "places of entries are found in each step");
+        let exact = gradient(&model, Scheme::new(Integrator::VelocityVerlet, 1e-5), 3000);
+        let names = ["soft_contact.ke", "high.density", "low.mu"];
+        let numbers = |g: &Gradient| {
+            let by = g.params(0).expect("names");
+            names.iter().map(|name| by.number(name).expect("a param")).chain([g.value()]).collect::<Vec<_>>()
+        };
+        let exact = numbers(&exact);
+        for (integrator, order) in [(Integrator::BackwardEuler, 1), (Integrator::ImplicitMidpoint, 2)] {
+            let off = |steps: usize| {
+                let found = numbers(&gradient(&model, Scheme::new(integrator, 0.03 / steps as f64), steps));
+                let each = found.iter().zip(&exact).map(|(found, exact)| (found / exact - 1.0).powi(2));
+                each.sum::<f64>().sqrt()
+            };
+            let (coarse, fine) = (off(60), off(120));
+            let wanted = f64::powi(2.0, order);
+            println!("{}: {coarse:.2e}, then {fine:.2e}, ratio {:.2}", integrator.name(), coarse / fine);
+            assert!((0.7 * wanted..1.4 * wanted).contains(&(coarse / fine)), "{}", integrator.name());
+            assert!(fine < 0.05);
+        }
+    }
+}
+
+/// A cloth of 225 points lies on a ball that may move, which lies on the ground: each point feels the ball, and the ball feels them all.
+#[test]
+fn a_cloth_on_a_ball_that_moves() {
+    let text = r#"
+        [contact]
+        model = "penalty"
+        mu = 0.5
+        ke = 400
+        kd = 0
+        kf = 1
+
+        [ground]
+
+        [[bodies]]
+        name = "ball"
+        shape = { sphere = 0.25 }
+        mass = 0.5
+        position = [0, 0, 0.2488]
+        velocity = [0.1, 0, 0]
+
+        [[sheets]]
+        name = "cloth"
+        mesh = { sheet = [0.8, 0.8], cells = [14, 14] }
+        position = [0.02, 0.01, 0.511]
+        thickness = 2e-3
+        young = 1e5
+        poisson = 0.3
+        density = 300
+        bending = 1e-3
+        radius = 0.01
+    "#;
+    let model = Model::new(&scene(text)).expect("a model");
+    let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 120.0);
+    let step = Step::new(&model, scheme).expect("a step");
+    let (state, params) = (model.state(), model.params());
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(16)).expect("a rollout");
+    let begin = std::time::Instant::now();
+    rollout.watch(&Start::new(&state, &[], &params), |_| ()).expect("it falls");
+    println!("{:.3} s for 16 steps", begin.elapsed().as_secs_f64());
+    against_differences(&model, scheme, 12, &["contact.ke", "contact.mu", "ball.mass", "cloth.mu", "cloth.density"]);
+}

@@ -80,6 +80,17 @@ pub fn nearest_of_edges(x: &[Vec3; 4]) -> Option<(OnEdges, f64)> {
     Some((parts[part(s)][part(t)], length_squared(q + e * s - f * t)))
 }
 
+/// The square of the distance of the edges x₀ x₁ and x₂ x₃ [m²], parallel or not: those that are have an end that is as near as any point.
+pub(crate) fn squared_of_edges(x: &[Vec3; 4]) -> f64 {
+    let [a, b, c, d] = *x;
+    match nearest_of_edges(x) {
+        Some((_, squared)) => squared,
+        None => {
+            nearest([(a, c, d), (b, c, d), (c, a, b), (d, a, b)].map(|(p, a, b)| nearer(p, a, b, [(); 3]))).1
+        }
+    }
+}
+
 /// The start, a point between, or the end.
 #[inline(always)]
 fn part(t: f64) -> usize {

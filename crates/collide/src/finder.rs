@@ -24,11 +24,28 @@ pub(crate) struct Finder {
     most: usize,
 }
 
+/// Boxes around the parts of a surface.
 #[derive(Clone, Debug)]
-struct Trees {
-    vertices: Tree,
-    triangles: Tree,
-    edges: Tree,
+pub(crate) struct Trees {
+    pub vertices: Tree,
+    pub triangles: Tree,
+    pub edges: Tree,
+}
+
+impl Trees {
+    /// With room for a surface.
+    pub fn new(surface: &Surface) -> Trees {
+        Trees {
+            vertices: Tree::new(surface.vertices().len()),
+            triangles: Tree::new(surface.triangles().len()),
+            edges: Tree::new(surface.edges().len()),
+        }
+    }
+
+    /// How many bytes they have set aside.
+    pub fn bytes(&self) -> usize {
+        self.vertices.bytes() + self.triangles.bytes() + self.edges.bytes()
+    }
 }
 
 impl Finder {
@@ -36,11 +53,7 @@ impl Finder {
     pub fn new(surface: &Surface, most: usize) -> Finder {
         Finder {
             positions: Vec::with_capacity(surface.particles()),
-            trees: Trees {
-                vertices: Tree::new(surface.vertices().len()),
-                triangles: Tree::new(surface.triangles().len()),
-                edges: Tree::new(surface.edges().len()),
-            },
+            trees: Trees::new(surface),
             on_triangles: Vec::with_capacity(most),
             on_edges: Vec::with_capacity(most),
             most,
@@ -49,12 +62,9 @@ impl Finder {
 
     /// How many bytes it has set aside.
     pub fn bytes(&self) -> usize {
-        let Trees { vertices, triangles, edges } = &self.trees;
         let pairs = self.on_triangles.capacity() + self.on_edges.capacity();
         size_of::<Finder>()
-            + vertices.bytes()
-            + triangles.bytes()
-            + edges.bytes()
+            + self.trees.bytes()
             + size_of::<Vec3>() * self.positions.capacity()
             + size_of::<Pair>() * pairs
     }

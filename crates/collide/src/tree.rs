@@ -37,6 +37,13 @@ impl Bounds {
         self
     }
 
+    /// Around both.
+    #[inline]
+    pub fn with(mut self, other: &Bounds) -> Bounds {
+        self.add(other);
+        self
+    }
+
     #[inline]
     fn add(&mut self, other: &Bounds) {
         for k in 0..3 {

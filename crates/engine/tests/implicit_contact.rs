@@ -189,5 +189,10 @@ fn a_cloth_on_a_ball_that_moves() {
     let begin = std::time::Instant::now();
     rollout.watch(&Start::new(&state, &[], &params), |_| ()).expect("it falls");
     println!("{:.3} s for 16 steps", begin.elapsed().as_secs_f64());
-    against_differences(&model, scheme, 12, &["contact.ke", "contact.mu", "ball.mass", "cloth.mu", "cloth.density"]);
+    against_differences(
+        &model,
+        scheme,
+        12,
+        &["contact.ke", "contact.mu", "ball.mass", "cloth.mu", "cloth.density"],
+    );
 }

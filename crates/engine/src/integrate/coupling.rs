@@ -18,6 +18,9 @@ use crate::step::held;
 /// find new places in each step.
 const FEW: usize = 64;
 
+/// How the force on one particle changes with the position of another [N/m], and with its velocity [N·s/m].
+type Block = [[[f64; 3]; 3]; 2];
+
 /// What contact adds, for all worlds.
 pub struct Coupling {
     coupled: Coupled,
@@ -31,6 +34,8 @@ pub struct Coupling {
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
     numbers: Vec<f64>,
+    /// Of each couple.
+    blocks: Vec<Block>,
 }
 
 /// What is known of one world's J.
@@ -63,6 +68,7 @@ impl Coupling {
             positions: vec![Vec3::default(); particles],
             velocities: vec![Vec3::default(); particles],
             numbers: vec![0.0; 3 * particles],
+            blocks: Vec::new(),
         }
     }
 
@@ -72,7 +78,7 @@ impl Coupling {
         let felt = held(&self.felt) + self.felt.iter().map(held).sum::<usize>();
         let world = |w: &World| held(&w.of_residual) + held(&w.couples);
         let worlds = held(&self.worlds) + self.worlds.iter().map(world).sum::<usize>();
-        self.stiffness.bytes() + vectors + felt + worlds + held(&self.numbers)
+        self.stiffness.bytes() + vectors + felt + worlds + held(&self.numbers) + held(&self.blocks)
     }
 
     fn read(&mut self, derivative: &Derivative, world: usize) -> Result<Law, AccessError> {
@@ -97,8 +103,7 @@ impl Coupling {
         let couples: Vec<_> = all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).collect();
         let sparsity = self.join(derivative.sparsity(), &couples);
         let of_residual = self.of_residual(derivative.sparsity(), &sparsity);
-        // Those of few are never compared.
-        let couples = Vec::new();
+        self.blocks.reserve_exact(couples.len());
         self.worlds.fill(World { couples, of_residual });
         sparsity
     }
@@ -166,16 +171,15 @@ impl Coupling {
         entries.fill(0.0);
         let residual = (0..n).flat_map(|i| s.row(i)).filter(|&k| s.columns[k] < n);
         residual.zip(&self.worlds[world].of_residual).for_each(|(from, &to)| entries[to] = known[from]);
-        for k in 0..self.stiffness.pairs().len() {
-            let of = self.stiffness.of(k, &self.velocities, law);
-            let particles = self.stiffness.pairs()[k].map(|i| 3 * i as usize);
-            let number = |i: usize| particles[i / 3] + i % 3;
-            for (first, by) in [(n, &of.by_position), (n + 3 * self.particles, &of.by_velocity)] {
+        self.add_up(world, law);
+        for (&(a, b), block) in self.worlds[world].couples.iter().zip(&self.blocks) {
+            let (a, b) = (3 * a as usize, 3 * b as usize);
+            for (first, by) in [(n, &block[0]), (n + 3 * self.particles, &block[1])] {
                 for (i, j) in
-                    (0..12).flat_map(|i| (0..12).map(move |j| (i, j))).filter(|&(i, j)| by[i][j] != 0.0)
+                    (0..3).flat_map(|i| (0..3).map(move |j| (i, j))).filter(|&(i, j)| by[i][j] != 0.0)
                 {
-                    let rows = self.felt[number(i)].iter().map(|&(row, k)| (row, known[k] * by[i][j]));
-                    let moved = s.row(first + number(j)).map(|k| (s.columns[k], known[k]));
+                    let rows = self.felt[a + i].iter().map(|&(row, k)| (row, known[k] * by[i][j]));
+                    let moved = s.row(first + b + j).map(|k| (s.columns[k], known[k]));
                     for (row, felt) in rows.filter(|(_, felt)| *felt != 0.0) {
                         for (column, moved) in moved.clone().filter(|(_, moved)| *moved != 0.0) {
                             if let Some(to) = sparsity.find(row, column) {
@@ -187,5 +191,23 @@ impl Coupling {
             }
         }
         Ok(())
+    }
+
+    /// The blocks of K of each couple, over all pairs that were found.
+    fn add_up(&mut self, world: usize, law: Law) {
+        let couples = &self.worlds[world].couples;
+        self.blocks.clear();
+        self.blocks.resize(couples.len(), Block::default());
+        for (k, pair) in self.stiffness.pairs().iter().enumerate() {
+            let of = self.stiffness.of(k, &self.velocities, law);
+            for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+                let Ok(couple) = couples.binary_search(&(pair[a], pair[b])) else { continue };
+                for (to, from) in self.blocks[couple].iter_mut().zip([&of.by_position, &of.by_velocity]) {
+                    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                        to[i][j] += from[3 * a + i][3 * b + j];
+                    }
+                }
+            }
+        }
     }
 }

@@ -16,6 +16,8 @@ use crate::tree::{Bounds, number};
 const LEFT: f64 = 0.1;
 /// How much of what is safe is gone at once.
 const CAREFUL: f64 = 0.9;
+/// So often is a pair moved on: what slides along something very near goes no further at once.
+const MOST: usize = 1000;
 
 /// Working memory of the search.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ impl Ways<'_> {
         }
         let left = LEFT * apart;
         let (mut gone, mut next) = (0.0, (1.0 - LEFT) * apart / most);
-        loop {
+        for _ in 0..MOST {
             x.iter_mut().zip(way).for_each(|(x, way)| *x = *x + way * next);
             apart = squared(&x).sqrt();
             let near = apart < left || apart.is_nan();
@@ -68,6 +70,7 @@ impl Ways<'_> {
             }
             next = CAREFUL * apart / most;
         }
+        gone
     }
 }
 

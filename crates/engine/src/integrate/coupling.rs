@@ -5,7 +5,7 @@
 //!
 //!   J = R_z + R_f (K_x X + K_v V).
 
-use pullback_collide::{Law, Stiffness, Touch};
+use pullback_collide::{Law, Reach, Stiffness, Touch};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::AccessError;
 
@@ -25,6 +25,7 @@ type Block = [[[f64; 3]; 3]; 2];
 pub struct Coupling {
     coupled: Coupled,
     stiffness: Stiffness,
+    reach: Reach,
     /// How many unknowns.
     size: usize,
     particles: usize,
@@ -33,6 +34,9 @@ pub struct Coupling {
     worlds: Vec<World>,
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
+    ways: Vec<Vec3>,
+    /// Where the particles of all worlds were when they stood still.
+    still: Vec<Vec3>,
     numbers: Vec<f64>,
     /// Of each couple.
     blocks: Vec<Block>,
@@ -45,6 +49,10 @@ struct World {
     couples: Vec<(u32, u32)>,
     /// Where the entries of R_z are in J.
     of_residual: Vec<usize>,
+}
+
+fn vectors(numbers: &[f64], to: &mut [Vec3]) {
+    to.iter_mut().zip(numbers.as_chunks::<3>().0).for_each(|(to, &[x, y, z])| *to = Vec3 { x, y, z });
 }
 
 impl Coupling {
@@ -60,6 +68,7 @@ impl Coupling {
         }
         Coupling {
             stiffness: Stiffness::new(coupled.by.surface(), coupled.by.most()),
+            reach: Reach::new(coupled.by.surface()),
             coupled: coupled.clone(),
             size,
             particles,
@@ -67,6 +76,8 @@ impl Coupling {
             worlds: vec![World::default(); worlds],
             positions: vec![Vec3::default(); particles],
             velocities: vec![Vec3::default(); particles],
+            ways: vec![Vec3::default(); particles],
+            still: vec![Vec3::default(); worlds * particles],
             numbers: vec![0.0; 3 * particles],
             blocks: Vec::new(),
         }
@@ -74,19 +85,24 @@ impl Coupling {
 
     /// How many bytes it holds, without the places that pairs take.
     pub fn bytes(&self) -> usize {
-        let vectors = held(&self.positions) + held(&self.velocities);
+        let vectors = [&self.positions, &self.velocities, &self.ways, &self.still].map(held);
         let felt = held(&self.felt) + self.felt.iter().map(held).sum::<usize>();
         let world = |w: &World| held(&w.of_residual) + held(&w.couples);
         let worlds = held(&self.worlds) + self.worlds.iter().map(world).sum::<usize>();
-        self.stiffness.bytes() + vectors + felt + worlds + held(&self.numbers) + held(&self.blocks)
+        self.stiffness.bytes()
+            + self.reach.bytes()
+            + vectors.iter().sum::<usize>()
+            + felt
+            + worlds
+            + held(&self.numbers)
+            + held(&self.blocks)
     }
 
     fn read(&mut self, derivative: &Derivative, world: usize) -> Result<Law, AccessError> {
         let [x, v] = self.coupled.moving;
         for (buffer, to) in [(x, &mut self.positions), (v, &mut self.velocities)] {
             derivative.read(world, buffer.into(), &mut self.numbers)?;
-            let vectors = self.numbers.as_chunks::<3>().0;
-            to.iter_mut().zip(vectors).for_each(|(to, &[x, y, z])| *to = Vec3 { x, y, z });
+            vectors(&self.numbers, to);
         }
         let Touch { thickness, ke, kd, kf, mu } = self.coupled.numbers;
         let mut law = [0.0; 5];
@@ -209,5 +225,38 @@ impl Coupling {
                 }
             }
         }
+    }
+
+    /// Notes where the particles of all worlds are, which stand still.
+    pub fn stand(&mut self, derivative: &Derivative) -> Result<(), AccessError> {
+        for world in 0..self.worlds.len() {
+            derivative.read(world, self.coupled.moving[0].into(), &mut self.numbers)?;
+            vectors(&self.numbers, &mut self.still[world * self.particles..(world + 1) * self.particles]);
+        }
+        Ok(())
+    }
+
+    /// How much of the way from where its particles stood still to where they are a world can go, before surfaces meet.
+    pub fn reach_of_first(&mut self, derivative: &Derivative, world: usize) -> Result<f64, AccessError> {
+        self.read(derivative, world)?;
+        let still = &self.still[world * self.particles..(world + 1) * self.particles];
+        self.ways.iter_mut().zip(&self.positions).zip(still).for_each(|((way, x), still)| *way = *x - *still);
+        Ok(self.reach.find(self.coupled.by.surface(), still, &self.ways))
+    }
+
+    /// How much of a step of the unknowns a world can go from where its derivative was made, before surfaces meet.
+    pub fn reach(&mut self, derivative: &Derivative, world: usize, step: &[f64]) -> Result<f64, AccessError> {
+        self.read(derivative, world)?;
+        let (s, known) = (derivative.sparsity(), derivative.entries(world));
+        for (i, way) in self.numbers.iter_mut().enumerate() {
+            *way = s
+                .row(self.size + i)
+                .map(|k| (s.columns[k], k))
+                .filter(|(j, _)| *j < self.size)
+                .map(|(j, k)| known[k] * step[j])
+                .sum();
+        }
+        vectors(&self.numbers, &mut self.ways);
+        Ok(self.reach.find(self.coupled.by.surface(), &self.positions, &self.ways))
     }
 }

@@ -140,9 +140,14 @@ impl Derivative {
         self.rows.read_numbers_into(world, buffer, to)
     }
 
+    /// Makes the outputs alone, where the inputs are.
+    pub fn forward(&mut self) {
+        self.rows.forward();
+    }
+
     /// Makes all entries, where the inputs are.
     pub fn compute(&mut self) -> Result<(), AccessError> {
-        self.rows.forward();
+        self.forward();
         (0..self.passes.pullbacks).try_for_each(|pass| self.pull_rows(pass))?;
         (0..self.passes.tangents.len()).try_for_each(|k| self.push_column(k))
     }

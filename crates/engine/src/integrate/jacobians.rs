@@ -153,6 +153,44 @@ impl Jacobians {
         self.derivative.write(world, self.io.time.into(), &[time])
     }
 
+    fn write_unknowns(&mut self, z: &[f64]) -> Result<(), AccessError> {
+        for (world, z) in z.chunks_exact(self.size).enumerate() {
+            for (buffer, range) in ranges(&self.unknown.z) {
+                self.derivative.write(world, buffer, &z[range])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a first guess of all worlds' unknowns so small that no soft surfaces meet on the way to it from where all is `still`.
+    pub fn hold_back(&mut self, z: &mut [f64], still: &[f64]) -> Result<(), AccessError> {
+        if self.coupling.is_none() {
+            return Ok(());
+        }
+        self.write_unknowns(still)?;
+        self.derivative.forward();
+        if let Some(coupling) = &mut self.coupling {
+            coupling.stand(&self.derivative)?;
+        }
+        self.write_unknowns(z)?;
+        self.derivative.forward();
+        if let Some(coupling) = &mut self.coupling {
+            for (world, z) in z.chunks_exact_mut(self.size).enumerate() {
+                let part = coupling.reach_of_first(&self.derivative, world)?;
+                z.iter_mut().for_each(|z| *z *= part);
+            }
+        }
+        Ok(())
+    }
+
+    /// How much of a step of a world's unknowns, from where J was computed, brings no soft surfaces through each other.
+    pub fn reach(&mut self, world: usize, step: &[f64]) -> Result<f64, AccessError> {
+        match &mut self.coupling {
+            Some(coupling) => coupling.reach(&self.derivative, world, step),
+            None => Ok(1.0),
+        }
+    }
+
     /// Computes J at `z`, all worlds' one after the other, and factorises it for the worlds that are `wanted`. Says which
     /// world's cannot be.
     pub fn factorise(
@@ -160,11 +198,7 @@ impl Jacobians {
         z: &[f64],
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Result<(), usize>, AccessError> {
-        for (world, z) in z.chunks_exact(self.size).enumerate() {
-            for (buffer, range) in ranges(&self.unknown.z) {
-                self.derivative.write(world, buffer, &z[range])?;
-            }
-        }
+        self.write_unknowns(z)?;
         self.derivative.compute()?;
         for world in (0..self.factors.len()).filter(|world| wanted(*world)) {
             if !self.factorise_world(world)? {

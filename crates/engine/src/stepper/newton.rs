@@ -158,6 +158,7 @@ impl<S: Parts> Stepper<S> {
             z.iter_mut().zip(&state[at..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
         }
         if known.is_none() {
+            self.hold_back()?;
             self.iterate(unknown, step)?;
         } else {
             self.evaluate(unknown)?;
@@ -165,6 +166,16 @@ impl<S: Parts> Stepper<S> {
         if S::DUAL {
             self.solve_tangents(unknown, step)?;
         }
+        Ok(())
+    }
+
+    /// The first guess, as far as soft surfaces can go without meeting.
+    fn hold_back(&mut self) -> Result<(), Error> {
+        let (n, Some(jacobians)) = (&mut self.newton, &mut self.jacobians) else { return Ok(()) };
+        n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
+        n.step.fill(0.0);
+        jacobians.hold_back(&mut n.values, &n.step)?;
+        n.z.iter_mut().zip(&n.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0));
         Ok(())
     }
 
@@ -268,23 +279,23 @@ impl<S: Parts> Stepper<S> {
                     if !own && !find(Jacobians::descend) {
                         return Err(Error::Singular { step });
                     }
+                    let whole = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+                    let part = if n.worlds[world].is_halved() { 0.5 } else { 1.0 };
+                    let part = part * jacobians.reach(world, &n.step[range.clone()])?;
+                    n.step[range.clone()].iter_mut().for_each(|d| *d *= part);
                     let residual = n.residual[range.clone()].iter().map(|r| r.value());
-                    if n.worlds[world].is_halved() {
-                        n.step[range.clone()].iter_mut().for_each(|d| *d *= 0.5);
-                    }
                     n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
                     let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]
                         .split_at(self.positions);
                     let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
-                    let step = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
                     let at = [x, &n.z[range.clone()], &n.residual[range.clone()]];
                     let state = &mut n.worlds[world];
                     state.rounding = jacobians.is_rounding(world, at, self.h);
                     // In single precision forces of stiff things may be rounded by as much as gravity is: what a step cannot make
                     // smaller is rounding, and what none has been tried for need not be.
-                    if step <= ROUNDINGS * S::EPSILON * scale || (state.rounding && state.moved) {
+                    if whole <= ROUNDINGS * S::EPSILON * scale || (state.rounding && state.moved) {
                         state.done = true;
                         continue;
                     }

@@ -14,7 +14,7 @@ use crate::step::held;
 /// Factors of one world's J.
 pub enum Factors {
     /// Of any.
-    Lu(Lu),
+    Lu(Box<Lu>),
     /// Of one that is symmetric but for masses, what is small beside the rest, and the border of robots and bodies.
     Bordered(Box<Bordered>),
 }

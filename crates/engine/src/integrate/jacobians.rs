@@ -58,7 +58,7 @@ fn factors(
         return Some((0..worlds).map(of).collect());
     }
     let analysis = Arc::new(LuAnalysis::new(sparsity)?);
-    Some((0..worlds).map(|_| Factors::Lu(Lu::new(analysis.clone()))).collect())
+    Some((0..worlds).map(|_| Factors::Lu(Box::new(Lu::new(analysis.clone())))).collect())
 }
 
 impl Jacobians {

@@ -19,6 +19,8 @@ from .errors import SettingError, ShapeError
 __all__ = ["Contact", "Effort", "Joint", "Loss", "Position", "Trajectory", "Velocity"]
 
 At: TypeAlias = str | int | Sequence[int] | NDArray[Any]
+#: Which axes count: `"xz"`, or `["x", "z"]`.
+Axes: TypeAlias = str | Sequence[str]
 
 #: What contacts come to, and how many numbers its target has.
 QUANTITIES = {"normal-force": 1, "friction-force": 1, "force": 3, "penetration": 1}
@@ -30,7 +32,7 @@ class Position:
 
     of: str
     target: ArrayLike
-    axes: str = "xyz"
+    axes: Axes = "xyz"
     at: At = "end"
     weight: float = 1.0
 
@@ -41,7 +43,7 @@ class Velocity:
 
     of: str
     target: ArrayLike
-    axes: str = "xyz"
+    axes: Axes = "xyz"
     at: At = "end"
     weight: float = 1.0
 
@@ -68,7 +70,7 @@ class Contact:
     target: ArrayLike
     quantity: str = "normal-force"
     by: str | None = None
-    axes: str = "xyz"
+    axes: Axes = "xyz"
     at: At = "end"
     weight: float = 1.0
 
@@ -166,9 +168,10 @@ def _numbers(what: str, given: Any) -> NDArray[np.float64]:
 
 
 def _axes(axes: Any) -> tuple[bool, bool, bool]:
-    if not isinstance(axes, str) or not axes or set(axes) - set("xyz") or len(set(axes)) != len(axes):
-        raise SettingError(f'axes is {axes!r}: some of "x", "y" and "z" are wanted, such as "xz"')
-    return ("x" in axes, "y" in axes, "z" in axes)
+    names = list(axes) if isinstance(axes, str | list | tuple) else []
+    if not names or any(name not in ("x", "y", "z") for name in names) or len(set(names)) != len(names):
+        raise SettingError(f'axes is {axes!r}: some of "x", "y" and "z" are wanted, such as "xz" or ["x", "z"]')
+    return ("x" in names, "y" in names, "z" in names)
 
 
 def _when(at: Any) -> list[int] | None:

@@ -99,7 +99,7 @@ def test_losses_of_contacts() -> None:
     sim = pullback.Simulation(pullback.Model.parse(SLIDING))
     force = losses.Contact("boxes[0]", 12.0, by="ground")
     problem = pullback.Problem(
-        sim, ["boxes*.mass"], [force, losses.Velocity("boxes[1]", [0, 0, 0], axes="xy", weight=0.1)]
+        sim, ["boxes*.mass"], [force, losses.Velocity("boxes[1]", [0, 0, 0], axes=["x", "y"], weight=0.1)]
     )
     health = problem.check()
     assert health.right
@@ -163,6 +163,9 @@ def test_measurements_are_fitted() -> None:
         (losses.Position("boxes[0]", [0, 0]), r"target is \[0, 0\]: Position has a target of 3 numbers"),
         (losses.Position("boxes[0]", "here"), "target is 'here': numbers are wanted"),
         (losses.Position("boxes[0]", [0, 0, 0], axes="xq"), r"axes is 'xq': some of \"x\", \"y\" and \"z\""),
+        (losses.Position("boxes[0]", [0, 0, 0], axes=["x", "xy"]), r"axes is \['x', 'xy'\]: some of"),
+        (losses.Position("boxes[0]", [0, 0, 0], axes=[]), r"axes is \[\]"),
+        (losses.Position("boxes[0]", [0, 0, 0], axes=3), "axes is 3"),
         (losses.Position("boxes[0]", [0, 0, 0], axes=""), "axes is ''"),
         (losses.Position("boxes[0]", [0, 0, 0], weight="big"), "weight is 'big': a number is wanted"),  # type: ignore[arg-type]
         (

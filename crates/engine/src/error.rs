@@ -5,6 +5,17 @@ use pullback_scene::Invalid;
 
 use crate::names::NameError;
 
+/// A velocity that is beyond sense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fast {
+    /// What it is called in a state.
+    pub name: String,
+    /// What it is.
+    pub speed: f64,
+    /// Its unit.
+    pub unit: String,
+}
+
 /// An error of the engine: what, where, and what to do about it.
 #[derive(thiserror::Error)]
 pub enum Error {
@@ -128,7 +139,7 @@ pub enum Error {
         known: String,
     },
     /// A number that is not one was made.
-    #[error("step {step}{}: {source}", in_world(.world))]
+    #[error("step {step}{}: {source}{}", in_world(.world), blown_up(.fast))]
     NotFinite {
         /// In which step.
         step: usize,
@@ -136,6 +147,8 @@ pub enum Error {
         world: Option<usize>,
         /// By which operation, and where.
         source: NonFinite,
+        /// What was too fast before the step, which is then why.
+        fast: Option<Box<Fast>>,
     },
     /// An implicit step has no solution that Newton's method found.
     #[error(
@@ -288,6 +301,13 @@ fn hint(nearest: &[String]) -> String {
 
 fn in_world(world: &Option<usize>) -> String {
     world.map_or(String::new(), |world| format!(" of world {world}"))
+}
+
+fn blown_up(fast: &Option<Box<Fast>>) -> String {
+    fast.as_ref().map_or(String::new(), |fast| {
+        let Fast { name, speed, unit } = &**fast;
+        format!("; `{name}` was {speed:.1e} {unit} before it: steps are too long for what drives that, so that it has blown up")
+    })
 }
 
 /// What people should read, also where `main` returns it.

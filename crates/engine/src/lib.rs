@@ -23,7 +23,7 @@ mod stop;
 
 pub use contact::{Between, ContactWatch, Touching};
 pub use energy::Energy;
-pub use error::Error;
+pub use error::{Error, Fast};
 #[doc(hidden)]
 pub use integrate::sparsity;
 pub use linearise::Linearisation;

@@ -1,6 +1,6 @@
 //! Running steps, forwards and backwards, for one world or many.
 
-mod most;
+mod causes;
 mod newton;
 mod parts;
 
@@ -14,7 +14,7 @@ use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, held, ranges};
 use crate::stop;
-pub(crate) use most::Most;
+pub(crate) use causes::Causes;
 pub use parts::Parts;
 
 /// Looks at the values of a part of a step.
@@ -72,7 +72,7 @@ pub struct Stepper<S: Parts> {
     control: Vec<S>,
     /// Of contacts that have a derivative.
     largest_residual: f64,
-    most: Most,
+    causes: Causes,
 }
 
 impl<S: Parts> Stepper<S> {
@@ -128,7 +128,7 @@ impl<S: Parts> Stepper<S> {
                 .model()
                 .contact()
                 .map_or(0.0, |contact| contact.largest_residual(S::EPSILON)),
-            most: Most::of(step.model()),
+            causes: Causes::of(step.model()),
         }
     }
 
@@ -267,7 +267,7 @@ impl<S: Parts> Stepper<S> {
         }
         self.to_carry = true;
         if !finite {
-            return Err(self.not_finite(step, false));
+            return Err(self.not_finite(step));
         }
         if const { has_tangent::<S>() } {
             // Tangents are derivatives, too.
@@ -276,17 +276,34 @@ impl<S: Parts> Stepper<S> {
         Ok(())
     }
 
-    fn not_finite(&self, step: usize, bars: bool) -> Error {
-        let found = if bars { self.workspace.check_bars() } else { self.workspace.check_values() };
-        match found {
-            Err(source) if !bars && self.contacts_are_too_many(&source) => {
-                let world = (self.worlds > 1).then_some(source.world);
-                Error::TooManyContacts { step, world, most: self.most.contacts }
+    fn not_finite(&self, step: usize) -> Error {
+        match self.workspace.check_values() {
+            Err(source) if self.contacts_are_too_many(&source) => {
+                self.causes.too_many_contacts(step, self.worlds, &source)
             }
-            Err(source) => self.most.not_finite(step, self.worlds, bars, source),
+            Err(source) => match self.state_before(source.world) {
+                Ok(before) => self.causes.of_value(step, self.worlds, source, &before),
+                Err(error) => error,
+            },
             // The workspace knows of every number of the state, so that this cannot be.
             Ok(()) => Error::NothingToPullBack,
         }
+    }
+
+    fn bar_not_finite(&self, step: usize) -> Error {
+        match self.workspace.check_bars() {
+            Err(source) => Causes::of_bar(step, self.worlds, source),
+            Ok(()) => Error::NothingToPullBack,
+        }
+    }
+
+    /// The state of a world before the part of a step that was just made.
+    fn state_before(&self, world: usize) -> Result<Vec<f64>, Error> {
+        let mut numbers = vec![S::default(); self.state_len];
+        for (buffer, range) in ranges(&self.io.state) {
+            self.workspace.read_numbers_into(world, buffer, &mut numbers[range])?;
+        }
+        Ok(numbers.iter().map(|x| x.value()).collect())
     }
 
     /// Is that why there is no number? The residual of contacts says so.
@@ -364,7 +381,7 @@ impl<S: Parts> Stepper<S> {
                 read_bars(&self.workspace, world, &self.io.state, bars)?;
             }
             if !are_finite(state_bar) {
-                return Err(self.not_finite(step, true));
+                return Err(self.bar_not_finite(step));
             }
         }
         Ok(())
@@ -378,7 +395,7 @@ impl<S: Parts> Stepper<S> {
         }
         if !sum.is_finite() {
             // Numbers of which the squares are too large are finite all the same.
-            self.workspace.check_bars().map_err(|_| self.not_finite(step, true))?;
+            self.workspace.check_bars().map_err(|_| self.bar_not_finite(step))?;
         }
         Ok(sum.sqrt())
     }

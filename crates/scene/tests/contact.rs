@@ -262,6 +262,11 @@ fn a_model_that_nothing_needs_is_doubtful() {
     let plane = "[[shapes]]\nname = \"wall\"\nshape = { plane = true }\n";
     let soft = "[contact]\nmodel = \"penalty\"\n";
     assert!(warned(&format!("[contact]\n{BALL}")));
+    let held = format!("[contact]\n[ground]\nke = 1\nkd = 1\nkf = 1\nmu = 1\n{DUST}");
+    assert!(
+        warned(&held)
+            && parse(&held).warnings[0].to_string().contains("the ground, which holds them without it")
+    );
     assert!(warned(&format!("[contact]\n{DUST}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n{BALL}{plane}collides = false\n")));
     assert!(warned(&format!("[contact]\n[ground]\nke = 1\nkd = 1\nkf = 1\n{DUST}")));
@@ -564,6 +569,10 @@ fn what_touches_has_a_name() {
     assert_eq!(two.toucher("ball"), Ok(Toucher::Robot(0)));
     assert_eq!(two.toucher("ball[1]"), Ok(Toucher::Body { robot: 0, body: 1 }));
     assert!(two.toucher("ball[2]").is_err() && two.toucher("ground").is_err());
+    for name in ["dust", "dust[0]"] {
+        let said = parse(DUST).toucher(name).expect_err("particles").what;
+        assert!(said.contains(name) && said.contains("whose contacts are not seen"), "{said}");
+    }
     let arm = "[[robots]]\nfile = \"arm.urdf\"\nname = \"arm\"\n[[robots.shapes]]\nname = \"tip\"\nbody = \"lower\"\nshape = { sphere = 1 }\n";
     let arm = parse(arm);
     let Ok(Toucher::Shape { robot: 0, shape }) = arm.toucher("arm.tip") else { panic!("a shape") };

@@ -95,7 +95,7 @@ impl Moment {
     fn placed(&self, error: Error) -> Error {
         let Moment { step, world, .. } = *self;
         match error {
-            Error::NotFinite { source, .. } => Error::NotFinite { step, world, source },
+            Error::NotFinite { source, fast, .. } => Error::NotFinite { step, world, source, fast },
             Error::NotConverged { residual, iterations, .. } => {
                 Error::NotConverged { step, world, residual, iterations }
             }

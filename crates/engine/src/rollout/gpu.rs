@@ -14,7 +14,7 @@ use super::{Gradient, Loss, Moment, Options, Start, check, check_start};
 use crate::error::Error;
 use crate::preparation::Preparing;
 use crate::step::{Io, Step, ranges};
-use crate::stepper::{Most, Parts};
+use crate::stepper::{Causes, Parts};
 use crate::stop;
 use keep::Keep;
 use transfer::{numbers, read, uses, write};
@@ -67,7 +67,7 @@ pub struct GpuRollout<S: DeviceFloat + Parts = f32> {
     to_carry: bool,
     /// States and cotangents are looked at after every step: something was not finite.
     searching: bool,
-    most: Most,
+    causes: Causes,
     bytes: usize,
 }
 
@@ -99,7 +99,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             bars_are_here: true,
             to_carry: false,
             searching: false,
-            most: Most::of(model),
+            causes: Causes::of(model),
             bytes: fixed + keep.bytes(),
             step: step.clone(),
             options,
@@ -293,7 +293,12 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         let found = self.workspace.check_values()?;
         // The workspace knows of every number of the state, so that there is one.
         let source = found.ok_or(Error::NothingToPullBack)?;
-        Err(self.most.not_finite(step, self.options.worlds, false, source))
+        read(&self.io.state, &mut self.numbers, self.options.worlds, |buffer, see| {
+            self.workspace.read_numbers(buffer, see)
+        })?;
+        let len = self.numbers.len() / self.options.worlds;
+        let before: Vec<f64> = self.numbers[source.world * len..][..len].iter().map(|x| x.value()).collect();
+        Err(self.causes.of_value(step, self.options.worlds, source, &before))
     }
 
     /// All steps, and the loss on the way.
@@ -402,7 +407,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             return Ok(());
         }
         let source = self.workspace.check_bars()?.ok_or(Error::NothingToPullBack)?;
-        Err(self.most.not_finite(step, self.options.worlds, true, source))
+        Err(Causes::of_bar(step, self.options.worlds, source))
     }
 
     /// At the start of a step, or at the end: drops cotangents, adds those of the loss, notes how long they are, and clips them.

@@ -242,7 +242,7 @@ impl<S: Parts> Stepper<S> {
         for iteration in 0..ITERATIONS {
             self.evaluate(unknown)?;
             if iteration == 0 && !self.newton.residual.iter().all(|r| r.is_finite()) {
-                return Err(self.not_finite(step, false));
+                return Err(self.not_finite(step));
             }
             let mut linearise = false;
             for world in 0..self.worlds {

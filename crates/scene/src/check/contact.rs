@@ -200,8 +200,14 @@ fn nothing_touches(scene: &Scene) -> Option<Invalid> {
     if can_touch(scene, &contact) || holds_joints(scene, &contact) {
         return None;
     }
-    let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
-    Some(Invalid::new("contact", "there is nothing that could touch", fix))
+    let (what, fix) = if scene.ground.is_some() && !scene.particles.is_empty() {
+        let what = "there is nothing that could touch but particles and the ground, which holds them without it, by its own numbers";
+        (what, "leave `[contact]` out, or add `[[shapes]]` or bodies with shapes that collide")
+    } else {
+        let fix = "add `[ground]`, `[[shapes]]` or bodies with shapes that collide, or leave `[contact]` out";
+        ("there is nothing that could touch", fix)
+    };
+    Some(Invalid::new("contact", what, fix))
 }
 
 /// Springs and dampers that are too much for something in one step: explicit steps overshoot, and may blow up. A step changes the normal

@@ -3,6 +3,7 @@
 use super::PartNames;
 use crate::contact_loss::Toucher;
 use crate::error::Invalid;
+use crate::particles::Particles;
 use crate::robot::{Robot, Shape};
 use crate::scene::Scene;
 use crate::words;
@@ -12,11 +13,17 @@ pub(crate) struct TouchNames<'s> {
     parts: PartNames<'s>,
     ground: bool,
     shapes: &'s [Shape],
+    particles: &'s [Particles],
 }
 
 impl<'s> TouchNames<'s> {
     pub fn new(scene: &'s Scene) -> Self {
-        Self { parts: PartNames::new(&scene.robots), ground: scene.ground.is_some(), shapes: &scene.shapes }
+        Self {
+            parts: PartNames::new(&scene.robots),
+            ground: scene.ground.is_some(),
+            shapes: &scene.shapes,
+            particles: &scene.particles,
+        }
     }
 
     /// The ground, the fixed shape, robot, body or shape of a name.
@@ -32,6 +39,11 @@ impl<'s> TouchNames<'s> {
         }
         if let Some(robot) = self.parts.whole(name) {
             return Ok(Toucher::Robot(robot));
+        }
+        if self.particles.iter().any(|group| group.name == name.split(['[', '.']).next().unwrap_or(name)) {
+            let what = format!("{} are particles, whose contacts are not seen", words::quoted(name));
+            let fix = "contacts are seen between the ground, shapes, bodies and robots: name one of those";
+            return Err(Invalid::new(name, what, fix));
         }
         self.parts.body_or_shape(name)
     }

@@ -23,6 +23,8 @@ const MOST: usize = 10_000_000;
 /// The endings of mesh files that are read.
 const ENDINGS: [&str; 3] = ["obj", "stl", "msh"];
 
+const DAMAGED: &str = "the file is damaged: write it again";
+
 /// How large the sum of all area vectors may be, compared with the area: that of a closed surface is zero.
 const OPEN: f64 = 1e-3;
 
@@ -38,11 +40,12 @@ impl Triangles {
     /// When it is not of that kind, is damaged, has no triangles or too many, or has numbers that are not finite.
     pub fn parse(bytes: &[u8], file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
-        let read = match ending(file)? {
+        let kind = ending(file)?;
+        let read = not_empty(bytes).and_then(|()| match kind {
             "obj" => obj::read(bytes),
             "stl" => stl::read(bytes),
             _ => msh::read(bytes),
-        };
+        });
         read.and_then(Self::tidied).map_err(|unread| unread.of(&file.display().to_string()))
     }
 
@@ -121,10 +124,7 @@ impl Triangles {
         let count = self.vertices.len();
         if let Some(wrong) = self.faces.iter().flatten().find(|&&at| at as usize >= count) {
             let what = format!("a face has the corner {wrong} (from 0), and there are {count}");
-            return Err(Unread::new(what, "the file is damaged: write it again"));
-        }
-        if !self.vertices.iter().flatten().all(|x| x.is_finite()) {
-            return Err(not_finite());
+            return Err(Unread::new(what, DAMAGED));
         }
         self.faces.retain(|&[a, b, c]| a != b && b != c && c != a);
         if self.faces.is_empty() {
@@ -160,6 +160,9 @@ impl Triangles {
 
     /// Adds a corner.
     fn corner(&mut self, corner: [f64; 3], line: usize) -> Result<u32, Unread> {
+        if !corner.iter().all(|x| x.is_finite()) {
+            return Err(not_finite(corner, line));
+        }
         if self.vertices.len() == MOST {
             return Err(too_many(line));
         }
@@ -171,15 +174,12 @@ impl Triangles {
 /// All points, and the tetrahedra, of a `.msh` file of Gmsh.
 pub(crate) fn solid(bytes: &[u8], file: &Path) -> Result<SolidMesh, Error> {
     let read = if ending(file)? == "msh" {
-        msh::solid(bytes)
+        not_empty(bytes).and_then(|()| msh::solid(bytes))
     } else {
         let fix = "use a `.msh` of Gmsh with tetrahedra, or fill the surface: `mesh = { fill = \"FILE\", cell = 0.05 }`, `SolidMesh::filled` in code";
         Err(Unread::new("only `.msh` files have tetrahedra", fix))
     };
     let sound = read.and_then(|solid| {
-        if !solid.points.iter().flatten().all(|x| x.is_finite()) {
-            return Err(not_finite());
-        }
         if solid.elements.is_empty() {
             let fix = "mesh its volume too: `gmsh -3`; or fill its surface: `mesh = { fill = \"FILE\", cell = 0.05 }`, `SolidMesh::filled` in code";
             return Err(Unread::new("the file has no tetrahedra", fix));
@@ -228,13 +228,21 @@ impl Meshes {
     }
 }
 
-/// An error in a line of a mesh.
+/// An error in a line of a mesh; of a binary file, which has none, in line 0.
 fn wrong(line: usize, what: impl Into<String>, fix: &str) -> Unread {
-    Unread { position: Some(Position { line, column: 1 }), what: what.into(), fix: fix.into() }
+    let position = (line > 0).then_some(Position { line, column: 1 });
+    Unread { position, what: what.into(), fix: fix.into() }
 }
 
-fn not_finite() -> Unread {
-    Unread::new("a corner is not finite", "the file is damaged: write it again")
+fn not_empty(bytes: &[u8]) -> Result<(), Unread> {
+    match bytes.is_empty() {
+        true => Err(Unread::new("the file is empty", "write the mesh again")),
+        false => Ok(()),
+    }
+}
+
+fn not_finite([x, y, z]: [f64; 3], line: usize) -> Unread {
+    wrong(line, format!("the corner [{x}, {y}, {z}] is not finite"), DAMAGED)
 }
 
 fn too_many(line: usize) -> Unread {

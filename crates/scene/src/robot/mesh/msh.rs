@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 
 use super::tokens::Tokens;
-use super::{MOST, Triangles, too_many, wrong};
+use super::{DAMAGED, MOST, Triangles, too_many, wrong};
 use crate::soft::SolidMesh;
 use crate::source::Unread;
 use crate::words;
 
-const DAMAGED: &str = "the file is damaged: write it again";
-const AS_TEXT: &str =
-    "write it as text, version 2.2 or 4.1: `gmsh -save -format msh41 -bin 0`, or as OBJ or STL";
+const AS_TEXT: &str = "write it as text, version 2.2 or 4.1: `gmsh -save -format msh41 -bin 0`";
 
 pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
     if !is_gmsh(bytes) {
@@ -54,15 +52,17 @@ fn mujoco(bytes: &[u8]) -> Result<Triangles, Unread> {
         return Err(unknown());
     }
     if vertices > MOST || faces > MOST {
-        return Err(too_many(1));
+        return Err(too_many(0));
     }
     let number = |at: usize| four(at).map_or(f64::NAN, |bytes| f64::from(f32::from_le_bytes(bytes)));
     // A negative index becomes one that is not there, which is found later.
     let index = |at: usize| four(at).map_or(u32::MAX, u32::from_le_bytes);
-    Ok(Triangles {
-        vertices: (0..vertices).map(|v| std::array::from_fn(|i| number(4 + 3 * v + i))).collect(),
-        faces: (0..faces).map(|f| std::array::from_fn(|i| index(first_face + 3 * f + i))).collect(),
-    })
+    let mut mesh = Triangles::default();
+    for v in 0..vertices {
+        mesh.corner(std::array::from_fn(|i| number(4 + 3 * v + i)), 0)?;
+    }
+    mesh.faces = (0..faces).map(|f| std::array::from_fn(|i| index(first_face + 3 * f + i))).collect();
+    Ok(mesh)
 }
 
 /// What is read of a file of Gmsh.

@@ -8,6 +8,7 @@ const FACE: &str = "write faces as `f 1 2 3`, counted from 1, or from -1 backwar
 
 pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
     let mut mesh = Triangles::default();
+    let mut farthest = Farthest::default();
     let mut joined = Vec::new();
     for (at, raw) in bytes.split(|&byte| byte == b'\n').enumerate() {
         // A line that ends with a backslash goes on in the next.
@@ -26,12 +27,23 @@ pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
                 let corner = point(words, at + 1)?;
                 mesh.corner(corner, at + 1)?;
             }
-            Some("f") => face(&mut mesh, words, at + 1)?,
+            Some("f") => face(&mut mesh, words, at + 1, &mut farthest)?,
             Some(_) | None => {}
         }
         joined.clear();
     }
+    if farthest.corner as usize > mesh.vertices.len() {
+        let what = format!("there is no corner {}: there are {}", farthest.corner, mesh.vertices.len());
+        return Err(wrong(farthest.line, what, FACE));
+    }
     Ok(mesh)
+}
+
+/// The corner with the largest number, from 1, that a face has, and its line. It may be written later than its faces.
+#[derive(Default)]
+struct Farthest {
+    corner: u64,
+    line: usize,
 }
 
 /// The first three numbers; a weight or a colour may follow.
@@ -45,7 +57,12 @@ fn point<'a>(mut words: impl Iterator<Item = &'a str>, line: usize) -> Result<[f
     Ok(corner)
 }
 
-fn face<'a>(mesh: &mut Triangles, words: impl Iterator<Item = &'a str>, line: usize) -> Result<(), Unread> {
+fn face<'a>(
+    mesh: &mut Triangles,
+    words: impl Iterator<Item = &'a str>,
+    line: usize,
+    farthest: &mut Farthest,
+) -> Result<(), Unread> {
     let mut corners = Vec::new();
     for word in words {
         let index: i64 =
@@ -54,10 +71,12 @@ fn face<'a>(mesh: &mut Triangles, words: impl Iterator<Item = &'a str>, line: us
             })?;
         let count = mesh.vertices.len() as i64;
         let from_zero = if index < 0 { count.saturating_add(index) } else { index - 1 };
-        // Corners may be written later than their faces; whether they are there is looked at in the end.
         let corner = u32::try_from(from_zero).map_err(|_| {
             wrong(line, format!("there is no corner {index}: there are {count} so far"), FACE)
         })?;
+        if u64::from(corner) + 1 > farthest.corner {
+            *farthest = Farthest { corner: u64::from(corner) + 1, line };
+        }
         corners.push(corner);
     }
     // Points and lines have no triangles.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::tokens::Tokens;
-use super::{Triangles, wrong};
+use super::{DAMAGED, Triangles, wrong};
 use crate::source::Unread;
 
 /// Bytes before the triangles, and of each triangle.
@@ -19,7 +19,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Triangles, Unread> {
             Some(wanted) if wanted <= bytes.len() => binary(&bytes[HEADER..wanted]),
             Some(_) | None => Err(Unread::new(
                 "this is no STL: it neither starts with `solid`, nor has the length that it says",
-                "the file is damaged: write it again",
+                DAMAGED,
             )),
         };
     }
@@ -56,9 +56,9 @@ fn binary(bytes: &[u8]) -> Result<Triangles, Unread> {
         };
         let mut corners = [0; 3];
         for (at, corner) in corners.iter_mut().enumerate() {
-            *corner = merge.corner([number(3 * at), number(3 * at + 1), number(3 * at + 2)], 1)?;
+            *corner = merge.corner([number(3 * at), number(3 * at + 1), number(3 * at + 2)], 0)?;
         }
-        merge.mesh.fan(&corners, 1)?;
+        merge.mesh.fan(&corners, 0)?;
     }
     Ok(merge.mesh)
 }
@@ -90,7 +90,7 @@ fn text(bytes: &[u8]) -> Result<Triangles, Unread> {
             }
             "endloop" if corners.len() < 3 => {
                 let what = "a triangle has fewer than three corners";
-                return Err(wrong(tokens.line, what, "the file is damaged: write it again"));
+                return Err(wrong(tokens.line, what, DAMAGED));
             }
             "endloop" => {
                 merge.mesh.fan(&corners, tokens.line)?;
@@ -100,7 +100,7 @@ fn text(bytes: &[u8]) -> Result<Triangles, Unread> {
         }
     }
     if solid || facet || in_loop {
-        return Err(wrong(tokens.line, "the file ends too early", "it is damaged: write it again"));
+        return Err(wrong(tokens.line, "the file ends too early", DAMAGED));
     }
     Ok(merge.mesh)
 }

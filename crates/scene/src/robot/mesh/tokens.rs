@@ -1,6 +1,6 @@
 //! Words of a text mesh, with their lines.
 
-use super::wrong;
+use super::{DAMAGED, wrong};
 use crate::source::Unread;
 use crate::words;
 
@@ -39,8 +39,7 @@ impl<'b> Tokens<'b> {
 
     /// The next word, which must be there.
     pub fn word(&mut self) -> Result<&'b str, Unread> {
-        self.next()
-            .ok_or_else(|| wrong(self.line, "the file ends too early", "it is damaged: write it again"))
+        self.next().ok_or_else(|| wrong(self.line, "the file ends too early", DAMAGED))
     }
 
     /// The next word as a number.
@@ -48,7 +47,7 @@ impl<'b> Tokens<'b> {
         let word = self.word()?;
         word.parse().map_err(|_| {
             let what = format!("a number is wanted, and {} is found", words::quoted(word));
-            wrong(self.line, what, "the file is damaged: write it again")
+            wrong(self.line, what, DAMAGED)
         })
     }
 

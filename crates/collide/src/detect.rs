@@ -80,15 +80,25 @@ pub fn nearest_of_edges(x: &[Vec3; 4]) -> Option<(OnEdges, f64)> {
     Some((parts[part(s)][part(t)], length_squared(q + e * s - f * t)))
 }
 
-/// The square of the distance of the edges x₀ x₁ and x₂ x₃ [m²], parallel or not: those that are have an end that is as near as any point.
+/// The square of the distance of the edges x₀ x₁ and x₂ x₃ [m²], parallel or not: those that are have an end that is as near as any point,
+/// and those that nearly are an end or where they cross.
 pub(crate) fn squared_of_edges(x: &[Vec3; 4]) -> f64 {
-    let [a, b, c, d] = *x;
-    match nearest_of_edges(x) {
-        Some((_, squared)) => squared,
-        None => {
-            nearest([(a, c, d), (b, c, d), (c, a, b), (d, a, b)].map(|(p, a, b)| nearer(p, a, b, [(); 3]))).1
-        }
+    if let Some((_, squared)) = nearest_of_edges(x) {
+        return squared;
     }
+    let [a, b, c, d] = *x;
+    let ends = [(a, c, d), (b, c, d), (c, a, b), (d, a, b)].map(|(p, a, b)| nearer(p, a, b, [(); 3]));
+    nearest(ends).1.min(squared_where_they_cross(x))
+}
+
+/// The square of the distance of the points where the lines of two edges that are nearly parallel are nearest, or of where the edges end before
+/// that; no number where they are parallel.
+fn squared_where_they_cross(x: &[Vec3; 4]) -> f64 {
+    let (e, f, q) = (x[1] - x[0], x[3] - x[2], x[0] - x[2]);
+    let (ff, ef) = (dot(f, f), dot(e, f));
+    let s = ((ef * dot(f, q) - ff * dot(e, q)) / length_squared(cross(e, f))).clamp(0.0, 1.0);
+    let t = ((ef * s + dot(f, q)) / ff).clamp(0.0, 1.0);
+    length_squared(q + e * s - f * t)
 }
 
 /// The start, a point between, or the end.

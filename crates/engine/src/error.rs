@@ -152,8 +152,8 @@ pub enum Error {
     },
     /// An implicit step has no solution that Newton's method found.
     #[error(
-        "step {step}{}: the implicit step did not converge: residual {residual:.1e} m/s after {iterations} iterations; take a smaller time step or more substeps",
-        in_world(.world)
+        "step {step}{}: the implicit step did not converge: residual {residual:.1e} m/s after {iterations} iterations{}; take a smaller time step or more substeps",
+        in_world(.world), held_back(.held)
     )]
     NotConverged {
         /// In which step.
@@ -164,6 +164,21 @@ pub enum Error {
         residual: f64,
         /// How often it tried.
         iterations: usize,
+        /// Points of two soft surfaces that let it go no further.
+        held: Option<Box<[String; 2]>>,
+    },
+    /// A motion leads soft surfaces through each other within one step.
+    #[error(
+        "step {step}: a motion leads soft surfaces through each other, at `{a}` and `{b}`, however little all else moves; take a smaller time \
+         step or more substeps, or lead them another way"
+    )]
+    LedThrough {
+        /// In which step.
+        step: usize,
+        /// A point of one of them.
+        a: String,
+        /// A point of the other.
+        b: String,
     },
     /// The matrix of an implicit step cannot be inverted.
     #[error("step {step}: the matrix of the implicit step is singular; take a smaller time step")]
@@ -261,6 +276,7 @@ impl Error {
             | Error::TooManyContacts { .. }
             | Error::TooManySoftContacts { .. }
             | Error::Singular { .. }
+            | Error::LedThrough { .. }
             | Error::OffLattice { .. }
             | Error::GradientNotFinite { .. } => true,
             Error::Scene(_)
@@ -301,6 +317,16 @@ fn hint(nearest: &[String]) -> String {
 
 fn in_world(world: &Option<usize>) -> String {
     world.map_or(String::new(), |world| format!(" of world {world}"))
+}
+
+fn held_back(held: &Option<Box<[String; 2]>>) -> String {
+    held.as_ref().map_or(String::new(), |held| {
+        let [a, b] = &**held;
+        format!(
+            "; soft surfaces that meet at `{a}` and `{b}` let it go no further: raise `ke` in `[soft_contact]`, or move apart what touches at \
+             the start"
+        )
+    })
 }
 
 fn blown_up(fast: &Option<Box<Fast>>) -> String {

@@ -2,7 +2,7 @@
 
 use pullback_collide::{Surface, crossings};
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Gradient, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_engine::{Error, Gradient, Model, Options, Parts, Rollout, Scheme, Start, Step};
 use pullback_scene::{Integrator, Scene};
 
 /// A smooth number of all positions and velocities of the last state, each of another weight.
@@ -99,9 +99,7 @@ fn sheets_that_fall_on_each_other() {
     let scene = scene(&sheets(10, 40.0, ""));
     let model = Model::new(&scene).expect("a model");
     let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0);
-    let mut triangles: Vec<[u32; 3]> = scene.sheets[0].elements.clone();
-    triangles.extend(scene.sheets[1].elements.iter().map(|t| t.map(|i| i + 121)));
-    let surface = Surface::new(triangles, 242).expect("a surface");
+    let surface = both(&scene);
     let step = Step::new(&model, scheme).expect("a step");
     let (state, params) = (model.state(), model.params());
     let mut rollout = Rollout::<f64>::new(&step, Options::new(16)).expect("a rollout");
@@ -155,30 +153,85 @@ fn sheets_as_explicit_steps_have_them() {
     }
 }
 
-/// Sheets that meet at 20 m/s in steps in which they go thirty thicknesses: backward Euler steps do not let them through each other.
-#[test]
-fn sheets_that_meet_fast() {
-    let fast = sheets(6, 40.0, "").replace("velocity = [0.2, 0.1, -0.3]", "velocity = [0.5, 0.2, -20]");
-    let fast = fast.replace("position = [0.013, 0.021, 0.014]", "position = [0.013, 0.021, 0.2]");
-    let scene = scene(&fast);
-    let model = Model::new(&scene).expect("a model");
-    let points = model.particles() / 2;
+/// Sheets that meet at 20 m/s in steps in which they go thirty thicknesses.
+fn fast(ke: f64) -> String {
+    let text = sheets(6, ke, "").replace("velocity = [0.2, 0.1, -0.3]", "velocity = [0.5, 0.2, -20]");
+    text.replace("position = [0.013, 0.021, 0.014]", "position = [0.013, 0.021, 0.2]")
+}
+
+/// The surface of two sheets of as many points.
+fn both(scene: &Scene) -> Surface {
+    let points = scene.particle_count() as u32 / 2;
     let mut triangles: Vec<[u32; 3]> = scene.sheets[0].elements.clone();
-    triangles.extend(scene.sheets[1].elements.iter().map(|t| t.map(|i| i + points as u32)));
-    let surface = Surface::new(triangles, 2 * points).expect("a surface");
-    let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0);
-    let step = Step::new(&model, scheme).expect("a step");
+    triangles.extend(scene.sheets[1].elements.iter().map(|t| t.map(|i| i + points)));
+    Surface::new(triangles, 2 * points as usize).expect("a surface")
+}
+
+/// Steps of backward Euler in which nothing goes through anything, whether or not they end, and how they end.
+fn never_through<S: Parts>(scene: &Scene, steps: usize) -> Result<(), Error> {
+    let (model, surface) = (Model::new(scene).expect("a model"), both(scene));
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0)).expect("a step");
     let (state, params) = (model.state(), model.params());
-    let mut rollout = Rollout::<f64>::new(&step, Options::new(20)).expect("a rollout");
+    let mut rollout = Rollout::<S>::new(&step, Options::new(steps)).expect("a rollout");
+    let points = model.particles() / 2;
     let see = |m: &Moment<'_>| {
         let at: Vec<[f64; 3]> =
             m.state[..m.state.len() / 2].chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect();
-        let high = at[points..].iter().map(|x| x[2]).sum::<f64>() / points as f64;
-        println!("{:.3} s: {high:.4} m", m.time);
         assert_eq!(crossings(&surface, &at), 0, "{} s", m.time);
+        let mean = |of: &[[f64; 3]]| of.iter().map(|x| x[2]).sum::<f64>() / points as f64;
+        println!("{:.3} s: {:.4} m, {:.4} m", m.time, mean(&at[..points]), mean(&at[points..]));
     };
-    rollout.watch(&Start::new(&state, &[], &params), see).expect("they meet");
+    rollout.watch(&Start::new(&state, &[], &params), see)
+}
+
+/// Backward Euler steps do not let them through each other, in single precision either.
+#[test]
+fn sheets_that_meet_fast() {
+    let scene = scene(&fast(40.0));
+    never_through::<f64>(&scene, 20).expect("they meet");
+    never_through::<f32>(&scene, 20).expect("they meet");
+    let model = Model::new(&scene).expect("a model");
+    let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0);
     against_differences(&model, scheme, 2, &["soft_contact.ke", "high.density"]);
+}
+
+/// Where contact is too soft for what comes, the force that it has in the end holds nothing: no step is found, and none that goes through.
+#[test]
+fn sheets_that_push_too_little() {
+    let heavy = fast(0.4).replace(
+        "density = 300\n        bending = 1e-4\n        ",
+        "density = 3e5\n        bending = 1e-4\n",
+    );
+    let scene = scene(&heavy);
+    for error in [never_through::<f64>(&scene, 10), never_through::<f32>(&scene, 10)] {
+        let error = error.expect_err("nothing holds it");
+        let Error::NotConverged { held: Some(held), .. } = &error else { panic!("{error}") };
+        assert!(held.iter().any(|name| name.starts_with("high[")), "{error}");
+        assert!(error.to_string().contains("let it go no further: raise `ke`"), "{error}");
+    }
+}
+
+/// A plate that a motion leads upwards, by more than what lies between, in each step: what moves with it stays on it, what it meets on its way
+/// is pushed, and what is led into it is an error.
+#[test]
+fn what_lies_on_a_plate_that_is_led() {
+    let led = |velocity: &str, more: &str| {
+        let text = sheets(5, 40.0, "").replace("fixed = [0, 5, 30, 35]", "");
+        let text = text.replace("velocity = [0.2, 0.1, -0.3]", &format!("velocity = {velocity}"));
+        let lift = "[[motions]]\nname = \"lift\"\npoints = \"low\"\nvelocity = [0, 0, 1]\n";
+        scene(&format!("{text}\n{lift}{more}"))
+    };
+    never_through::<f64>(&led("[0, 0, 1]", ""), 20).expect("it lies there");
+    let mut above = led("[0, 0, 0]", "");
+    above.particles[1].positions.iter_mut().for_each(|x| x[2] += 0.006);
+    never_through::<f64>(&above, 20).expect("it is pushed");
+    let down = "[[motions]]\nname = \"press\"\npoints = \"high\"\nvelocity = [0, 0, -1]\n";
+    let error = never_through::<f64>(&led("[0, 0, 0]", down), 5).expect_err("there is no other way");
+    let Error::LedThrough { a, b, .. } = &error else { panic!("{error}") };
+    assert!(
+        [a, b].iter().any(|it| it.starts_with("high[")) && [a, b].iter().any(|it| it.starts_with("low[")),
+        "{error}"
+    );
 }
 
 /// A cloth of 225 points lies on a ball that may move, which lies on the ground: each point feels the ball, and the ball feels them all.
@@ -214,12 +267,6 @@ fn a_cloth_on_a_ball_that_moves() {
     "#;
     let model = Model::new(&scene(text)).expect("a model");
     let scheme = Scheme::new(Integrator::BackwardEuler, 1.0 / 120.0);
-    let step = Step::new(&model, scheme).expect("a step");
-    let (state, params) = (model.state(), model.params());
-    let mut rollout = Rollout::<f64>::new(&step, Options::new(16)).expect("a rollout");
-    let begin = std::time::Instant::now();
-    rollout.watch(&Start::new(&state, &[], &params), |_| ()).expect("it falls");
-    println!("{:.3} s for 16 steps", begin.elapsed().as_secs_f64());
     against_differences(
         &model,
         scheme,

@@ -96,8 +96,8 @@ impl Moment {
         let Moment { step, world, .. } = *self;
         match error {
             Error::NotFinite { source, fast, .. } => Error::NotFinite { step, world, source, fast },
-            Error::NotConverged { residual, iterations, .. } => {
-                Error::NotConverged { step, world, residual, iterations }
+            Error::NotConverged { residual, iterations, held, .. } => {
+                Error::NotConverged { step, world, residual, iterations, held }
             }
             Error::ContactNotSolved { residual, largest, .. } => {
                 Error::ContactNotSolved { step, world, residual, largest }

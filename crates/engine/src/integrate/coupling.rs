@@ -5,7 +5,7 @@
 //!
 //!   J = R_z + R_f (K_x X + K_v V).
 
-use pullback_collide::{Law, Reach, Stiffness, Touch};
+use pullback_collide::{Gone, Law, Reach, Stiffness, Touch};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::AccessError;
 
@@ -17,6 +17,11 @@ use crate::step::held;
 /// Of no more particles than this, all may push each other: places of entries are made once, and factors have no more to do than it takes to
 /// find new places in each step.
 const FEW: usize = 64;
+
+/// How near surfaces may come to each other in a step, as a part of the thickness: far below that from which on forces grow no faster.
+const MARGIN: f64 = 1e-6;
+/// And as a part of the largest coordinate, in roundings of it.
+const ROUNDINGS: f64 = 4.0;
 
 /// How the force on one particle changes with the position of another [N/m], and with its velocity [N·s/m].
 type Block = [[[f64; 3]; 3]; 2];
@@ -35,8 +40,8 @@ pub struct Coupling {
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
     ways: Vec<Vec3>,
-    /// Where the particles of all worlds were when they stood still.
-    still: Vec<Vec3>,
+    /// Where the particles of all worlds were before the step.
+    before: Vec<Vec3>,
     numbers: Vec<f64>,
     /// Of each couple.
     blocks: Vec<Block>,
@@ -77,7 +82,7 @@ impl Coupling {
             positions: vec![Vec3::default(); particles],
             velocities: vec![Vec3::default(); particles],
             ways: vec![Vec3::default(); particles],
-            still: vec![Vec3::default(); worlds * particles],
+            before: vec![Vec3::default(); worlds * particles],
             numbers: vec![0.0; 3 * particles],
             blocks: Vec::new(),
         }
@@ -85,7 +90,7 @@ impl Coupling {
 
     /// How many bytes it holds, without the places that pairs take.
     pub fn bytes(&self) -> usize {
-        let vectors = [&self.positions, &self.velocities, &self.ways, &self.still].map(held);
+        let vectors = [&self.positions, &self.velocities, &self.ways, &self.before].map(held);
         let felt = held(&self.felt) + self.felt.iter().map(held).sum::<usize>();
         let world = |w: &World| held(&w.of_residual) + held(&w.couples);
         let worlds = held(&self.worlds) + self.worlds.iter().map(world).sum::<usize>();
@@ -227,26 +232,53 @@ impl Coupling {
         }
     }
 
-    /// Notes where the particles of all worlds are, which stand still.
-    pub fn stand(&mut self, derivative: &Derivative) -> Result<(), AccessError> {
-        for world in 0..self.worlds.len() {
-            derivative.read(world, self.coupled.moving[0].into(), &mut self.numbers)?;
-            vectors(&self.numbers, &mut self.still[world * self.particles..(world + 1) * self.particles]);
-        }
+    /// Notes where the particles of a world are before a step, whose derivative is that of one in which nothing moves but what is led; `led` is
+    /// where those are.
+    pub fn note(
+        &mut self,
+        derivative: &Derivative,
+        world: usize,
+        led: impl Iterator<Item = (usize, Vec3)>,
+    ) -> Result<(), AccessError> {
+        derivative.read(world, self.coupled.moving[0].into(), &mut self.numbers)?;
+        let before = &mut self.before[world * self.particles..(world + 1) * self.particles];
+        vectors(&self.numbers, before);
+        led.for_each(|(i, x)| before[i] = x);
         Ok(())
     }
 
-    /// How much of the way from where its particles stood still to where they are a world can go, before surfaces meet.
-    pub fn reach_of_first(&mut self, derivative: &Derivative, world: usize) -> Result<f64, AccessError> {
-        self.read(derivative, world)?;
-        let still = &self.still[world * self.particles..(world + 1) * self.particles];
-        self.ways.iter_mut().zip(&self.positions).zip(still).for_each(|((way, x), still)| *way = *x - *still);
-        Ok(self.reach.find(self.coupled.by.surface(), still, &self.ways))
+    /// How near surfaces may come [m], where positions have this rounding.
+    fn margin(&self, law: Law, rounding: f64) -> f64 {
+        let largest = |most: f64, x: &Vec3| most.max(x.x.abs()).max(x.y.abs()).max(x.z.abs());
+        let coordinate = self.positions.iter().fold(0.0, largest);
+        (MARGIN * law.thickness).max(ROUNDINGS * rounding * coordinate)
+    }
+
+    /// How far a world can go from where its particles were before the step to where they are, before surfaces meet.
+    pub fn reach_of_first(
+        &mut self,
+        derivative: &Derivative,
+        world: usize,
+        rounding: f64,
+    ) -> Result<Gone, AccessError> {
+        let law = self.read(derivative, world)?;
+        let margin = self.margin(law, rounding);
+        let before = &self.before[world * self.particles..(world + 1) * self.particles];
+        let ways = self.ways.iter_mut().zip(&self.positions).zip(before);
+        ways.for_each(|((way, x), before)| *way = *x - *before);
+        Ok(self.reach.find(self.coupled.by.surface(), before, &self.ways, margin))
     }
 
     /// How much of a step of the unknowns a world can go from where its derivative was made, before surfaces meet.
-    pub fn reach(&mut self, derivative: &Derivative, world: usize, step: &[f64]) -> Result<f64, AccessError> {
-        self.read(derivative, world)?;
+    pub fn reach(
+        &mut self,
+        derivative: &Derivative,
+        world: usize,
+        step: &[f64],
+        rounding: f64,
+    ) -> Result<Gone, AccessError> {
+        let law = self.read(derivative, world)?;
+        let margin = self.margin(law, rounding);
         let (s, known) = (derivative.sparsity(), derivative.entries(world));
         for (i, way) in self.numbers.iter_mut().enumerate() {
             *way = s
@@ -257,6 +289,6 @@ impl Coupling {
                 .sum();
         }
         vectors(&self.numbers, &mut self.ways);
-        Ok(self.reach.find(self.coupled.by.surface(), &self.positions, &self.ways))
+        Ok(self.reach.find(self.coupled.by.surface(), &self.positions, &self.ways, margin))
     }
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use pullback_collide::Gone;
+use pullback_kernel::prelude::Vec3;
 use pullback_kernel::program::AccessError;
+use pullback_scene::Integrator;
 
 use super::bordered::{Bordered, corner};
 use super::cholesky::{Analysis, Bench};
@@ -15,6 +18,9 @@ use crate::stepper::Parts;
 
 /// So many roundings of its terms are nothing.
 const ROUNDINGS: f64 = 4.0;
+
+/// So often is a first guess tried, where things are led.
+const ATTEMPTS: usize = 6;
 
 /// J = ∂residual/∂z of every world, with its factors.
 pub struct Jacobians {
@@ -29,6 +35,10 @@ pub struct Jacobians {
     bench: Bench,
     /// What soft contact adds.
     coupling: Option<Coupling>,
+    /// Particles that motions lead, whatever the unknowns are.
+    led: Vec<usize>,
+    /// Of which unknowns nothing moves but what is led: of this many times the velocities before the step.
+    still: f64,
     /// Entries and masses on their way.
     entries: Vec<f64>,
     masses: Vec<f64>,
@@ -94,6 +104,8 @@ impl Jacobians {
             factors,
             bench,
             coupling,
+            led: step.model().moved().map_or(Vec::new(), |moved| moved.points().to_vec()),
+            still: if step.scheme().integrator == Integrator::ImplicitMidpoint { -1.0 } else { 0.0 },
             entries,
             masses: vec![0.0; of_particles / 3],
         })
@@ -118,6 +130,7 @@ impl Jacobians {
             + shared
             + self.bench.bytes()
             + self.coupling.as_ref().map_or(0, Coupling::bytes)
+            + held(&self.led)
             + held(&self.entries)
             + held(&self.masses)
     }
@@ -162,32 +175,63 @@ impl Jacobians {
         Ok(())
     }
 
-    /// Makes a first guess of all worlds' unknowns so small that no soft surfaces meet on the way to it from where all is `still`.
-    pub fn hold_back(&mut self, z: &mut [f64], still: &[f64]) -> Result<(), AccessError> {
+    /// Makes a first guess z of the unknowns of all worlds, from `state`, one that no soft surfaces meet on the way to: where they would, it is
+    /// brought nearer to `still`, with which nothing moves but what is led. Says what holds a world for which there is none.
+    pub fn hold_back(
+        &mut self,
+        z: &mut [f64],
+        still: &[f64],
+        states: &[f64],
+        rounding: f64,
+    ) -> Result<Result<(), [u32; 4]>, AccessError> {
         if self.coupling.is_none() {
-            return Ok(());
+            return Ok(Ok(()));
         }
         self.write_unknowns(still)?;
         self.derivative.forward();
-        if let Some(coupling) = &mut self.coupling {
-            coupling.stand(&self.derivative)?;
+        let (size, worlds) = (self.size, self.factors.len());
+        let Jacobians { derivative, coupling: Some(coupling), led, .. } = self else { return Ok(Ok(())) };
+        for (world, state) in states.chunks_exact(states.len() / worlds).enumerate() {
+            let x = |i: usize| Vec3 { x: state[3 * i], y: state[3 * i + 1], z: state[3 * i + 2] };
+            coupling.note(derivative, world, led.iter().map(|&i| (i, x(i))))?;
         }
-        self.write_unknowns(z)?;
-        self.derivative.forward();
-        if let Some(coupling) = &mut self.coupling {
-            for (world, z) in z.chunks_exact_mut(self.size).enumerate() {
-                let part = coupling.reach_of_first(&self.derivative, world)?;
-                z.iter_mut().for_each(|z| *z *= part);
+        for attempt in 0..=ATTEMPTS {
+            self.write_unknowns(z)?;
+            self.derivative.forward();
+            let Jacobians { derivative, coupling: Some(coupling), led, .. } = self else { return Ok(Ok(())) };
+            let mut held = None;
+            for (world, z) in z.chunks_exact_mut(size).enumerate() {
+                let gone = coupling.reach_of_first(derivative, world, rounding)?;
+                // What is led goes its way, however little the others do.
+                let part = match attempt {
+                    _ if gone.part == 1.0 => continue,
+                    0 => gone.part,
+                    _ if attempt + 1 < ATTEMPTS => 0.5,
+                    _ => 0.0,
+                };
+                held = gone.held;
+                let still = &still[world * size..(world + 1) * size];
+                z.iter_mut().zip(still).for_each(|(z, still)| *z = *still + part * (*z - *still));
+            }
+            match held {
+                Some(held) if attempt == ATTEMPTS => return Ok(Err(held)),
+                Some(_) if !led.is_empty() => {}
+                _ => return Ok(Ok(())),
             }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
-    /// How much of a step of a world's unknowns, from where J was computed, brings no soft surfaces through each other.
-    pub fn reach(&mut self, world: usize, step: &[f64]) -> Result<f64, AccessError> {
+    /// Nothing moves but what is led where the unknowns are this many times the velocities before the step.
+    pub fn still(&self) -> f64 {
+        self.still
+    }
+
+    /// How far a world can go along a step of its unknowns, from where J was computed, before soft surfaces meet.
+    pub fn reach(&mut self, world: usize, step: &[f64], rounding: f64) -> Result<Gone, AccessError> {
         match &mut self.coupling {
-            Some(coupling) => coupling.reach(&self.derivative, world, step),
-            None => Ok(1.0),
+            Some(coupling) => coupling.reach(&self.derivative, world, step, rounding),
+            None => Ok(Gone { part: 1.0, held: None }),
         }
     }
 

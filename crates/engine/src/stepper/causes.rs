@@ -20,6 +20,12 @@ impl Causes {
         Causes { model: model.clone() }
     }
 
+    /// Names of the first and the last of some particles, one of each of two parts that touch.
+    pub fn points(&self, pair: [u32; 4]) -> [String; 2] {
+        let layout = self.model.state_layout();
+        [pair[0], pair[3]].map(|i| layout.name_of(3 * i as usize).trim_end_matches(".position.x").to_owned())
+    }
+
     /// In which world of a batch.
     fn world(worlds: usize, source: &NonFinite) -> Option<usize> {
         (worlds > 1).then_some(source.world)

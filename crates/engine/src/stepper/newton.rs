@@ -69,6 +69,8 @@ struct World {
     own_steps: usize,
     home: f64,
     refused: bool,
+    /// The particles of the soft surfaces that let the step go no further.
+    held: Option<[u32; 4]>,
 }
 
 impl World {
@@ -158,7 +160,7 @@ impl<S: Parts> Stepper<S> {
             z.iter_mut().zip(&state[at..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
         }
         if known.is_none() {
-            self.hold_back()?;
+            self.hold_back(step)?;
             self.iterate(unknown, step)?;
         } else {
             self.evaluate(unknown)?;
@@ -170,12 +172,20 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// The first guess, as far as soft surfaces can go without meeting.
-    fn hold_back(&mut self) -> Result<(), Error> {
+    fn hold_back(&mut self, step: usize) -> Result<(), Error> {
         let (n, Some(jacobians)) = (&mut self.newton, &mut self.jacobians) else { return Ok(()) };
         n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
-        n.step.fill(0.0);
-        jacobians.hold_back(&mut n.values, &n.step)?;
-        n.z.iter_mut().zip(&n.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0));
+        n.numbers.clear();
+        n.numbers.extend(self.state.iter().map(|x| x.value()));
+        let still = jacobians.still();
+        n.step.iter_mut().zip(&n.values).for_each(|(to, v)| *to = still * v);
+        match jacobians.hold_back(&mut n.values, &n.step, &n.numbers, S::EPSILON)? {
+            Ok(()) => n.z.iter_mut().zip(&n.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0)),
+            Err(held) => {
+                let [a, b] = self.causes.points(held);
+                return Err(Error::LedThrough { step, a, b });
+            }
+        }
         Ok(())
     }
 
@@ -257,6 +267,7 @@ impl<S: Parts> Stepper<S> {
             }
             let Some(jacobians) = &mut self.jacobians else { return Err(Error::Singular { step }) };
             let n = &mut self.newton;
+            let mut blocked = None;
             for world in 0..self.worlds {
                 if n.worlds[world].done {
                     continue;
@@ -280,11 +291,6 @@ impl<S: Parts> Stepper<S> {
                         return Err(Error::Singular { step });
                     }
                     let whole = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-                    let part = if n.worlds[world].is_halved() { 0.5 } else { 1.0 };
-                    let part = part * jacobians.reach(world, &n.step[range.clone()])?;
-                    n.step[range.clone()].iter_mut().for_each(|d| *d *= part);
-                    let residual = n.residual[range.clone()].iter().map(|r| r.value());
-                    n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
                     // Forces of stiff springs are small differences of large numbers: what is left of the residual is
                     // their rounding, when the step that it asks for is that of positions.
                     let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]
@@ -299,6 +305,17 @@ impl<S: Parts> Stepper<S> {
                         state.done = true;
                         continue;
                     }
+                    let gone = jacobians.reach(world, &n.step[range.clone()], S::EPSILON)?;
+                    n.worlds[world].held = gone.held.filter(|_| gone.part < 0.5);
+                    // Steps of the equation's own are given up elsewhere.
+                    if gone.part == 0.0 && !own {
+                        blocked = Some(world);
+                        break;
+                    }
+                    let part = gone.part * if n.worlds[world].is_halved() { 0.5 } else { 1.0 };
+                    n.step[range.clone()].iter_mut().for_each(|d| *d *= part);
+                    let residual = n.residual[range.clone()].iter().map(|r| r.value());
+                    n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
                 }
                 for i in range {
                     let z = n.from[i] + n.worlds[world].fraction * n.step[i];
@@ -308,13 +325,21 @@ impl<S: Parts> Stepper<S> {
                     n.z[i] = S::from_parts(z, 0.0);
                 }
             }
+            if let Some(world) = blocked {
+                return Err(self.did_not_converge(step, world, iteration + 1));
+            }
         }
         let world = self.newton.worlds.iter().position(|world| !world.done).unwrap_or(0);
+        Err(self.did_not_converge(step, world, ITERATIONS))
+    }
+
+    fn did_not_converge(&self, step: usize, world: usize, iterations: usize) -> Error {
         // One that goes back to where it was has no residual yet.
-        let World { norm, home, .. } = self.newton.worlds[world];
+        let World { norm, home, held, .. } = self.newton.worlds[world];
         let residual = if norm.is_finite() { norm } else { home };
         let world = (self.worlds > 1).then_some(world);
-        Err(Error::NotConverged { step, world, residual, iterations: ITERATIONS })
+        let held = held.map(|pair| Box::new(self.causes.points(pair)));
+        Error::NotConverged { step, world, residual, iterations, held }
     }
 
     /// Whether z is a solution, a better point, or too far. True if a new Jacobian is wanted.

@@ -1,23 +1,26 @@
 //! Trajectories in space, played in the page by a small script of our own.
 
 mod solid;
+mod surface;
+mod thin;
 
 use std::fmt::Write;
 
 use crate::number::integer;
 use crate::xml::json_string;
 
+use thin::Thinned;
+
 pub use solid::Solid;
+pub use surface::Surface;
 
 /// The player. It finds every `figure.pb-player` of the page and reads the JSON inside.
-pub(crate) const SCRIPT: &str = include_str!("playback.js");
+pub(crate) const SCRIPT: &str = concat!(
+    include_str!("playback/raster.js"),
+    include_str!("playback/skin.js"),
+    include_str!("playback.js")
+);
 
-/// Positions kept for a page, frames times particles: 6 bytes each, 8 as text, so 4 MB.
-const BUDGET: usize = 500_000;
-/// Fewer frames than this do not look like motion: then particles are left out instead.
-const FRAMES: usize = 30;
-/// Lines kept for a page.
-const LINES: usize = 50_000;
 /// Integers that stand for a coordinate: 0 to this. -1 is a coordinate that is not finite.
 const STEPS: f64 = 32767.0;
 
@@ -55,40 +58,13 @@ pub struct Playback {
     pub orientations: Vec<Vec<[f32; 4]>>,
     /// What is drawn of bodies.
     pub solids: Vec<Solid>,
-}
-
-/// What of a playback goes to the page.
-struct Thinned {
-    frames: Vec<usize>,
-    particles: Vec<usize>,
-    lines: Vec<[usize; 2]>,
-    /// Bodies whose origins are shown: the body, and its particle among those shown.
-    bodies: Vec<[usize; 2]>,
-    /// Frames, particles and lines that there were.
-    of: [usize; 3],
+    /// What is drawn of soft things, instead of their particles.
+    pub surfaces: Vec<Surface>,
+    /// Particles within soft solids. They are not drawn, and come to the page only where lines or bodies want them.
+    pub inner: Vec<usize>,
 }
 
 impl Playback {
-    /// As many frames and particles as the page can carry, evenly chosen, first and last frame always.
-    fn thinned(&self) -> Thinned {
-        let frames = self.times.len().min(self.positions.len());
-        let particles = self.positions[..frames].iter().map(Vec::len).min().unwrap_or(0);
-        let kept_particles = particles.min(BUDGET / FRAMES.min(frames.max(1)));
-        // An orientation takes about as much as two positions.
-        let turning = if self.orientations.len() < frames { 0 } else { self.bodies.len() };
-        let kept_frames = frames.min((BUDGET / (kept_particles + 2 * turning).max(1)).max(1));
-        let kept = evenly(particles, kept_particles);
-        let place = |particle: usize| kept.binary_search(&particle).ok();
-        let lines: Vec<[usize; 2]> =
-            self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
-        let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
-        let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
-        let bodies = self.bodies[..turned].iter().enumerate();
-        let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
-        let of = [frames, particles, self.lines.len()];
-        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, of }
-    }
-
     /// The figure: a canvas, its controls and its data. Gives a text instead when there is nothing to show.
     pub(crate) fn html(&self) -> String {
         let thinned = self.thinned();
@@ -133,7 +109,8 @@ impl Playback {
         let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
         format!(
             "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
-             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"solids\":[{}]}}",
+             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"solids\":[{}],\
+             \"surfaces\":[{}]}}",
             numbers(&times),
             thinned.particles.len(),
             numbers(&bounds[0]),
@@ -151,6 +128,7 @@ impl Playback {
                 .filter_map(|solid| solid_json(solid, &thinned.bodies))
                 .collect::<Vec<_>>()
                 .join(","),
+            thinned.surfaces.iter().map(Surface::json).collect::<Vec<_>>().join(","),
         )
     }
 
@@ -196,15 +174,6 @@ const CONTROLS: &str = "<figure class=\"pb-figure pb-player\">\n\
     <p class=\"pb-muted pb-hint\">Drag to turn, click and roll the wheel to zoom; space plays, arrow keys turn, + and \u{2212} \
     zoom.</p>\n\
     <noscript><p>Playing needs JavaScript; everything else on this page does not.</p></noscript>\n";
-
-/// `count` of the numbers 0 to `of` - 1, evenly spread, with the first and the last.
-fn evenly(of: usize, count: usize) -> Vec<usize> {
-    match count {
-        0 => Vec::new(),
-        1 => vec![0],
-        _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
-    }
-}
 
 /// A solid of a body that is shown.
 fn solid_json(solid: &Solid, bodies: &[[usize; 2]]) -> Option<String> {
@@ -333,6 +302,34 @@ mod tests {
         playback.orientations.pop();
         assert!(playback.thinned().bodies.is_empty());
         assert!(!playback.html().contains("\"corners\""));
+    }
+
+    #[test]
+    fn surfaces_follow_their_particles_and_inner_ones_stay_out() {
+        let mut playback = swarm(2, 6);
+        playback.surfaces =
+            vec![Surface { triangles: vec![[1, 3, 5], [1, 5, 9]], two_sided: true }, Surface::default()];
+        playback.inner = vec![0, 2, 4, 77];
+        playback.lines = vec![[4, 5]];
+        let thinned = playback.thinned();
+        assert_eq!(thinned.particles, [1, 3, 4, 5], "what a line holds to is there");
+        let html = playback.html();
+        assert!(html.contains("\"surfaces\":[{\"two_sided\":true,\"triangles\":[0,1,3]},"), "{html}");
+        assert!(html.contains("\"lines\":[2,3]") && !html.contains("Shown: "), "{html}");
+    }
+
+    #[test]
+    fn large_surfaces_become_coarse() {
+        let n = 300;
+        let mut playback = swarm(100, n * n);
+        let cells = (0..n - 1).flat_map(|i| (0..n - 1).map(move |j| i * n + j));
+        let triangles = cells.flat_map(|a| [[a, a + n, a + n + 1], [a, a + n + 1, a + 1]]).collect();
+        playback.surfaces = vec![Surface { triangles, two_sided: false }];
+        let thinned = playback.thinned();
+        let triangles = &thinned.surfaces[0].triangles;
+        assert!(triangles.len() > 20_000 && triangles.len() < 50_000, "{}", triangles.len());
+        assert!(triangles.iter().flatten().all(|&corner| corner < thinned.particles.len()));
+        assert!(playback.html().len() < 6_000_000);
     }
 
     #[test]

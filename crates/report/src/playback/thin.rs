@@ -1,0 +1,70 @@
+//! What of a playback goes to the page: no more than it can carry.
+
+use super::{Playback, Surface};
+
+/// Positions kept for a page, frames times particles: 6 bytes each, 8 as text, so 4 MB.
+const BUDGET: usize = 500_000;
+/// Fewer frames than this do not look like motion: then particles are left out instead.
+const FRAMES: usize = 30;
+/// Lines kept for a page.
+const LINES: usize = 50_000;
+
+/// What of a playback goes to the page.
+pub(super) struct Thinned {
+    pub frames: Vec<usize>,
+    pub particles: Vec<usize>,
+    pub lines: Vec<[usize; 2]>,
+    /// Bodies whose origins are shown: the body, and its particle among those shown.
+    pub bodies: Vec<[usize; 2]>,
+    /// Surfaces, with corners among the particles that are shown.
+    pub surfaces: Vec<Surface>,
+    /// Frames, particles and lines that there were to show.
+    pub of: [usize; 3],
+}
+
+impl Playback {
+    /// As many frames and particles as the page can carry, evenly chosen, first and last frame always.
+    pub(super) fn thinned(&self) -> Thinned {
+        let frames = self.times.len().min(self.positions.len());
+        let particles = self.positions[..frames].iter().map(Vec::len).min().unwrap_or(0);
+        let wanted = self.wanted(particles);
+        let kept_particles = wanted.len().min(BUDGET / FRAMES.min(frames.max(1)));
+        // An orientation takes about as much as two positions.
+        let turning = if self.orientations.len() < frames { 0 } else { self.bodies.len() };
+        let kept_frames = frames.min((BUDGET / (kept_particles + 2 * turning).max(1)).max(1));
+        let kept: Vec<usize> = evenly(wanted.len(), kept_particles).into_iter().map(|i| wanted[i]).collect();
+        let place = |particle: usize| kept.binary_search(&particle).ok();
+        let lines: Vec<[usize; 2]> =
+            self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
+        let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
+        let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
+        let bodies = self.bodies[..turned].iter().enumerate();
+        let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
+        let surfaces = self.surfaces.iter().map(|surface| surface.over(&kept, particles)).collect();
+        let of = [frames, wanted.len(), self.lines.len()];
+        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, surfaces, of }
+    }
+
+    /// The particles that are there to be seen: all but those within solids that nothing hangs on.
+    fn wanted(&self, particles: usize) -> Vec<usize> {
+        let mut seen = vec![true; particles];
+        let mut say = |at: usize, is_seen: bool| {
+            if let Some(it) = seen.get_mut(at) {
+                *it = is_seen;
+            }
+        };
+        self.inner.iter().for_each(|&at| say(at, false));
+        let corners = self.surfaces.iter().flat_map(|surface| surface.triangles.iter().flatten());
+        corners.chain(self.lines.iter().flatten()).chain(&self.bodies).for_each(|&at| say(at, true));
+        (0..particles).filter(|&at| seen[at]).collect()
+    }
+}
+
+/// `count` of the numbers 0 to `of` - 1, evenly spread, with the first and the last.
+pub(crate) fn evenly(of: usize, count: usize) -> Vec<usize> {
+    match count {
+        0 => Vec::new(),
+        1 => vec![0],
+        _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
+    }
+}

@@ -166,8 +166,9 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   // The whole path of a particle, faint, and its last part, strong; not of nets and bodies, whose paths would hide all.
   const drawTrails = frame => {
     const stride = Math.max(1, Math.ceil(last * trailed.length / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
-    const drawn = (points, thick, color) => {
-      const spots = points.map(project);
+    // What is strong is nearer than what is faint.
+    const drawn = (points, thick, color, nearer) => {
+      const spots = points.map(p => { const spot = project(p); spot[3] *= nearer; return spot; });
       for (let i = 1; i < spots.length; i++) raster.line(spots[i - 1], spots[i], thick, color);
     };
     for (const p of trailed) {
@@ -175,8 +176,8 @@ for (const figure of document.querySelectorAll(".pb-player")) {
       for (let f = 0; f <= last; f += stride) whole.push(position(f, p));
       for (let f = Math.floor(recent) + 1; f < frame; f += stride) tail.push(position(f, p));
       tail.push(position(frame, p));
-      drawn(tail, 2, pale(color, 0.9));
-      drawn(whole, 1, pale(color, 0.25));
+      drawn(whole, 1, pale(color, 0.25), 1);
+      drawn(tail, 2, pale(color, 0.9), 0.999);
     }
   };
   // What is drawn of bodies and of soft things at a frame: their skins, points and colours.
@@ -240,9 +241,10 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     // In a large mesh the lines say more than dots.
     if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) return;
     const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
-    if (particles <= 500) raster.disc([x, y, scale, depth], radius + 0.5, colours.rgb.paper);
-    // A hair nearer than its border.
-    raster.disc([x, y, scale, 0.9999 * depth], radius - (particles <= 500 ? 0.5 : 0), colours.rgb.series[colourOf(p)]);
+    // As near as the front of a ball, and a hair nearer than its border.
+    const front = depth - radius / scale, spot = [x, y], border = particles > 500 ? 0 : 0.5;
+    if (border) raster.disc(spot, radius + border, front, colours.rgb.paper);
+    raster.disc(spot, radius - border, 0.9999 * front, colours.rgb.series[colourOf(p)]);
     if (names[p] && labelled) labels.push([names[p], x + radius + 4, y + 4]);
   };
   // Names go over everything.

@@ -81,15 +81,15 @@ const newRaster = () => {
     const last = Math.min(long - 1, Math.ceil(u1 - 0.5) - 1);
     for (let u = Math.max(0, Math.ceil(u0 - 0.5)); u <= last; u++) {
       const d = u + 0.5 - u0, v = v0 + slope * d, here = near + nearer * d;
-      const from = Math.max(0, Math.round(v - half)), to = Math.min(wide - 1, Math.max(Math.round(v + half) - 1, from));
-      for (let k = from, at = u * byU + from * byV; k <= to; k++, at += byV) {
+      const first = Math.round(v - half), to = Math.min(wide - 1, Math.max(Math.round(v + half) - 1, first));
+      for (let k = Math.max(0, first), at = u * byU + k * byV; k <= to; k++, at += byV) {
         if (here > nearness[at]) { nearness[at] = here; pixels[at] = packed; }
       }
     }
   };
-  // A disc that faces the camera, as near as the front of a ball of its size.
-  const disc = (spot, radius, color) => {
-    const x = spot[0] * ratio, y = spot[1] * ratio, r = radius * ratio, near = 1 / (spot[3] - radius / spot[2]);
+  // A disc that faces the camera, and is so deep.
+  const disc = (spot, radius, depth, color) => {
+    const x = spot[0] * ratio, y = spot[1] * ratio, r = radius * ratio, near = 1 / depth;
     if (!(near > 0)) return;
     const packed = pack(255 * color[0], 255 * color[1], 255 * color[2]);
     const top = Math.max(0, Math.ceil(y - r - 0.5)), bottom = Math.min(height - 1, Math.floor(y + r - 0.5));
@@ -104,6 +104,7 @@ const newRaster = () => {
   };
   const show = (onto, w, h) => {
     pen.putImageData(picture, 0, 0);
+    onto.globalAlpha = 1;
     onto.imageSmoothingQuality = "high";
     onto.drawImage(canvas, 0, 0, w, h);
   };

@@ -74,11 +74,12 @@ impl Playback {
         let mut out = String::from(CONTROLS);
         let _ = writeln!(out, "<script type=\"application/json\">{}</script>", self.json(&thinned, bounds));
         let shown = [thinned.frames.len(), thinned.particles.len(), thinned.lines.len()];
-        if shown != thinned.of {
-            let told = |i: usize, what| {
-                format!("{} of {} {what}", integer(shown[i] as i64), integer(thinned.of[i] as i64))
-            };
-            let told = [told(0, "frames"), told(1, "particles"), told(2, "lines")].join(", ");
+        let of = shown.into_iter().zip(thinned.of).zip(["frames", "particles", "lines"]);
+        let told = of
+            .filter(|((shown, of), _)| shown != of)
+            .map(|((shown, of), what)| format!("{} of {} {what}", integer(shown as i64), integer(of as i64)));
+        let told = told.collect::<Vec<_>>().join(", ");
+        if !told.is_empty() {
             let _ = writeln!(out, "<p class=\"pb-muted\">Shown: {told}.</p>");
         }
         out.push_str("</figure>\n");

@@ -39,7 +39,7 @@ const newSkin = (triangles, rest, same, twoSided) => {
   const brightness = (corner, side, eye) => {
     const at = 3 * normalAt[corner], [x, y, z] = [normals[at], normals[at + 1], normals[at + 2]], per = side / (Math.hypot(x, y, z) || 1);
     const lit = per * (x * light[0] + y * light[1] + z * light[2]), facing = per * (x * eye[0] + y * eye[1] + z * eye[2]);
-    return 0.68 + 0.24 * lit + 0.16 * facing;
+    return 0.64 + 0.3 * lit + 0.14 * facing;
   };
   // Each triangle that is to be seen: its spots, how bright they are, its colour, and its corner. The page counts y downwards, so that what is
   // seen from outside has a negative area. The inside of what has two sides is paler.

@@ -6,6 +6,10 @@ use super::{Playback, Surface};
 const BUDGET: usize = 500_000;
 /// Fewer frames than this do not look like motion: then particles are left out instead.
 const FRAMES: usize = 30;
+/// More frames than this are kept only where positions are few: they add to the page, and little to the motion.
+const PLENTY: usize = 200;
+/// Positions that are few.
+const FEW: usize = 150_000;
 /// Lines kept for a page.
 const LINES: usize = 50_000;
 
@@ -31,7 +35,8 @@ impl Playback {
         let kept_particles = wanted.len().min(BUDGET / FRAMES.min(frames.max(1)));
         // An orientation takes about as much as two positions.
         let turning = if self.orientations.len() < frames { 0 } else { self.bodies.len() };
-        let kept_frames = frames.min((BUDGET / (kept_particles + 2 * turning).max(1)).max(1));
+        let a_frame = (kept_particles + 2 * turning).max(1);
+        let kept_frames = frames.min((BUDGET / a_frame).min(PLENTY.max(FEW / a_frame)).max(1));
         let kept: Vec<usize> = evenly(wanted.len(), kept_particles).into_iter().map(|i| wanted[i]).collect();
         let place = |particle: usize| kept.binary_search(&particle).ok();
         let lines: Vec<[usize; 2]> =

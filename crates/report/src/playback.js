@@ -5,7 +5,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d"), raster = newRaster();
   const [play, slider, clock, speed, reset] =
     [".pb-play", "input", ".pb-time", "select", ".pb-reset"].map(s => figure.querySelector(s));
-  const { times, particles, low, high, lines, ground, targets, names, radii, bodies, solids, surfaces } = data;
+  const { times, particles, low, high, lines, ground, targets, names, radii, bodies, forms, solids, surfaces } = data;
   const turns = new DataView(Uint8Array.from(atob(data.turns), c => c.charCodeAt(0)).buffer);
   const last = times.length - 1, start = times[0], end = times[last];
 
@@ -37,17 +37,18 @@ for (const figure of document.querySelectorAll(".pb-player")) {
       [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
     ];
   };
-  for (const solid of solids) {
-    const flat = solid.corners.map(c => c * solid.unit);
-    solid.points = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
-    const ends = f => [0, 1, 2].map(i => f(...solid.points.map(p => p[i])));
+  for (const form of forms) {
+    const flat = form.corners.map(c => c * form.unit);
+    form.points = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
+    const ends = f => [0, 1, 2].map(i => form.points.reduce((end, p) => f(end, p[i]), form.points[0][i]));
     const [least, most] = [ends(Math.min), ends(Math.max)];
-    solid.box = [0, 1, 2, 3, 4, 5, 6, 7].map(k => least.map((l, i) => k >> i & 1 ? most[i] : l));
+    form.box = [0, 1, 2, 3, 4, 5, 6, 7].map(k => least.map((l, i) => k >> i & 1 ? most[i] : l));
     // Faces as fans of triangles; corners at one place are one, as at the poles of a ball.
-    const fans = solid.faces.flatMap(face => face.slice(2).flatMap((c, i) => [face[0], face[i + 1], c])), places = new Map();
-    const same = solid.points.map((p, i) => { const key = p.join(); if (!places.has(key)) places.set(key, i); return places.get(key); });
-    solid.skin = newSkin(fans, solid.points, same, false);
+    const fans = form.faces.flatMap(face => face.slice(2).flatMap((c, i) => [face[0], face[i + 1], c])), places = new Map();
+    const same = form.points.map((p, i) => { const key = p.join(); if (!places.has(key)) places.set(key, i); return places.get(key); });
+    form.skin = newSkin(fans, form.points, same, false);
   }
+  for (const solid of solids) for (const key of ["points", "box", "skin"]) solid[key] = forms[solid.form][key];
   const place = (frame, solid, points) => {
     const origin = position(frame, bodies[solid.body]), axes = axesOf(frame, solid.body);
     return points.map(p => origin.map((o, i) => o + axes[0][i] * p[0] + axes[1][i] * p[1] + axes[2][i] * p[2]));

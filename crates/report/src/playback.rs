@@ -108,10 +108,11 @@ impl Playback {
             if self.names.is_empty() { Vec::new() } else { names.map(json_string).collect() };
         let radii = thinned.particles.iter().map(|&p| self.radii.get(p).copied().unwrap_or(0.0));
         let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
+        let (forms, solids) = solid::json(&self.solids, &thinned.bodies);
         format!(
             "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
-             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"solids\":[{}],\
-             \"surfaces\":[{}]}}",
+             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"forms\":[{}],\
+             \"solids\":[{}],\"surfaces\":[{}]}}",
             numbers(&times),
             thinned.particles.len(),
             numbers(&bounds[0]),
@@ -124,11 +125,8 @@ impl Playback {
             base64(&self.quantised(thinned, bounds)),
             thinned.bodies.iter().map(|[_, particle]| particle.to_string()).collect::<Vec<_>>().join(","),
             base64(&self.turns(thinned)),
-            self.solids
-                .iter()
-                .filter_map(|solid| solid_json(solid, &thinned.bodies))
-                .collect::<Vec<_>>()
-                .join(","),
+            forms.join(","),
+            solids.join(","),
             thinned.surfaces.iter().map(Surface::json).collect::<Vec<_>>().join(","),
         )
     }
@@ -175,28 +173,6 @@ const CONTROLS: &str = "<figure class=\"pb-figure pb-player\">\n\
     <p class=\"pb-muted pb-hint\">Drag to turn, click and roll the wheel to zoom; space plays, arrow keys turn, + and \u{2212} \
     zoom.</p>\n\
     <noscript><p>Playing needs JavaScript; everything else on this page does not.</p></noscript>\n";
-
-/// A solid of a body that is shown.
-fn solid_json(solid: &Solid, bodies: &[[usize; 2]]) -> Option<String> {
-    let body = bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok()?;
-    // A tenth of a millimetre in a metre is less than a pixel.
-    let most = solid.corners.iter().flatten().fold(1e-9_f32, |most, x| most.max(x.abs()));
-    let unit = 10_f64.powf(f64::from(most).log10().floor() - 4.0);
-    let corners = solid.corners.iter().flatten().map(|&x| (f64::from(x) / unit).round());
-    let corners: Vec<String> =
-        corners.map(|x| if x.is_finite() { format!("{x}") } else { "0".into() }).collect();
-    let faces: Vec<String> = solid
-        .faces
-        .iter()
-        .map(|face| format!("[{}]", face.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
-        .collect();
-    let color = solid.color.map_or("null".into(), |color| numbers(&color.map(f64::from)));
-    Some(format!(
-        "{{\"body\":{body},\"unit\":{unit:e},\"corners\":[{}],\"faces\":[{}],\"color\":{color}}}",
-        corners.join(","),
-        faces.join(",")
-    ))
-}
 
 /// JSON knows no NaN: what is not finite becomes null.
 fn number(value: f64) -> String {
@@ -289,7 +265,9 @@ mod tests {
         let mut playback = swarm(2, 3);
         playback.bodies = vec![1, 2];
         playback.orientations = vec![vec![[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, -1.0]]; 2];
-        playback.solids = vec![Solid::cuboid([0.5; 3]).on(1), Solid::cuboid([0.5; 3]).on(7)];
+        playback.solids = [(1, 0.5), (7, 0.5), (0, 0.5), (0, 0.25)]
+            .map(|(body, half)| Solid::cuboid([half; 3]).on(body))
+            .to_vec();
         let thinned = playback.thinned();
         assert_eq!(thinned.bodies, [[0, 1], [1, 2]]);
         let steps: Vec<i16> =
@@ -297,8 +275,16 @@ mod tests {
         assert_eq!(steps[..8], [32767, 0, 0, 0, 0, 32767, 0, -32767]);
         let html = playback.html();
         assert!(html.contains("\"bodies\":[1,2]"), "{html}");
-        assert_eq!(html.matches("\"corners\"").count(), 1, "a solid of no body is left out");
+        assert_eq!(html.matches("\"body\"").count(), 3, "a solid of no body is left out");
+        assert_eq!(html.matches("\"corners\"").count(), 2, "what is formed alike is told once");
+        assert!(html.contains("{\"body\":1,\"form\":0,\"color\":null},{\"body\":0,\"form\":0,"), "{html}");
         assert!(html.contains("\"unit\":1e-5,\"corners\":[-50000,"), "{html}");
+        // What has no area, and corners that are not there, would stop the player.
+        for faces in [vec![], vec![vec![0, 1]], vec![vec![0, 1, 99]]] {
+            playback.solids = vec![Solid { faces, ..Solid::cuboid([0.5; 3]) }];
+            assert!(playback.html().contains("\"forms\":[],\"solids\":[]"));
+        }
+        playback.solids = vec![Solid::cuboid([0.5; 3])];
         // Without orientations bodies are points.
         playback.orientations.pop();
         assert!(playback.thinned().bodies.is_empty());
@@ -315,7 +301,10 @@ mod tests {
         let thinned = playback.thinned();
         assert_eq!(thinned.particles, [1, 3, 4, 5], "what a line holds to is there");
         let html = playback.html();
-        assert!(html.contains("\"surfaces\":[{\"two_sided\":true,\"triangles\":[0,1,3]},"), "{html}");
+        assert!(
+            html.contains("\"surfaces\":[{\"two_sided\":true,\"triangles\":[0,1,3]}]}"),
+            "only one that is there: {html}"
+        );
         assert!(html.contains("\"lines\":[2,3]") && !html.contains("Shown: "), "{html}");
     }
 

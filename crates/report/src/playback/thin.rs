@@ -45,7 +45,8 @@ impl Playback {
         let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
         let bodies = self.bodies[..turned].iter().enumerate();
         let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
-        let surfaces = self.surfaces.iter().map(|surface| surface.over(&kept, particles)).collect();
+        let surfaces = self.surfaces.iter().map(|surface| surface.over(&kept, particles));
+        let surfaces = surfaces.filter(|surface| !surface.triangles.is_empty()).collect();
         let of = [frames, wanted.len(), self.lines.len()];
         Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, surfaces, of }
     }

@@ -50,8 +50,10 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   }
   for (const solid of solids) for (const key of ["points", "box", "skin"]) solid[key] = forms[solid.form][key];
   const place = (frame, solid, points) => {
-    const origin = position(frame, bodies[solid.body]), axes = axesOf(frame, solid.body);
-    return points.map(p => origin.map((o, i) => o + axes[0][i] * p[0] + axes[1][i] * p[1] + axes[2][i] * p[2]));
+    const [ox, oy, oz] = position(frame, bodies[solid.body]), [x, y, z] = axesOf(frame, solid.body);
+    return points.map(p => [
+      ox + x[0] * p[0] + y[0] * p[1] + z[0] * p[2], oy + x[1] * p[0] + y[1] * p[1] + z[1] * p[2], oz + x[2] * p[0] + y[2] * p[1] + z[2] * p[2],
+    ]);
   };
   const rare = Math.max(1, Math.floor((last + 1) * solids.length / 400)), corners = [];
   for (let k = 0; k < (last + 1) * solids.length; k += rare) {
@@ -182,11 +184,11 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     }
   };
   // What is drawn of bodies and of soft things at a frame: their skins, points and colours.
-  const lastSolid = solids.length > 300 ? 300 : solids.length;
   const skinsAt = (now, frame) => [
-    ...solids.slice(0, lastSolid).map(s => {
+    ...solids.map(s => {
       const color = s.color || colours.rgb.series[colourOf(bodies[s.body])];
-      return { skin: s.skin, points: place(frame, s, s.points), color: color.slice(0, 3), alpha: color.length > 3 ? color[3] : 1 };
+      const points = place(frame, s, s.points), axes = axesOf(frame, s.body);
+      return { skin: s.skin, points, axes, color: color.slice(0, 3), alpha: color.length > 3 ? color[3] : 1 };
     }),
     ...surfaces.map(s => ({ skin: s.skin, points: now, color: colours.rgb.series[colourOf(s.triangles[0])], alpha: 1, soft: true })),
   ];
@@ -211,13 +213,17 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     const long = skin.edge * project(centre)[2];
     return long > 7 ? Math.min(0.6, long / 40) : 0;
   };
+  // Light comes from above, and a little from the left.
+  const light = [0.35, -0.35, 0.87];
   const drawSkins = (skins, spots) => {
     const { turn, lift } = view, eye = [Math.cos(turn) * Math.cos(lift), Math.sin(turn) * Math.cos(lift), Math.sin(lift)];
+    const seenFrom = (axes, v) => axes ? axes.map(axis => axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2]) : v;
     const clear = [];
-    for (const { skin, points, color, alpha, soft } of skins) {
+    for (const { skin, points, axes, color, alpha, soft } of skins) {
       const rim = soft ? rimOf(skin) : 0;
-      skin.each(points, soft ? spots : points.map(project), eye, color, colours.rgb.paper, (a, b, c, bright, seen) => {
-        if (alpha < 1) clear.push([a[3] + b[3] + c[3], a, b, c, bright, seen, alpha]);
+      if (soft) skin.update(points);
+      skin.each(soft ? spots : points.map(project), seenFrom(axes, light), seenFrom(axes, eye), color, colours.rgb.paper, (a, b, c, bright, seen) => {
+        if (alpha < 1) clear.push([a[3] + b[3] + c[3], a, b, c, [...bright], seen, alpha]);
         else raster.triangle(a, b, c, bright, seen, 1, rim);
       });
     }

@@ -6,7 +6,6 @@ mod thin;
 
 use std::fmt::Write;
 
-use crate::number::integer;
 use crate::xml::json_string;
 
 use thin::Thinned;
@@ -73,12 +72,7 @@ impl Playback {
         };
         let mut out = String::from(CONTROLS);
         let _ = writeln!(out, "<script type=\"application/json\">{}</script>", self.json(&thinned, bounds));
-        let shown = [thinned.frames.len(), thinned.particles.len(), thinned.lines.len()];
-        let of = shown.into_iter().zip(thinned.of).zip(["frames", "particles", "lines"]);
-        let told = of
-            .filter(|((shown, of), _)| shown != of)
-            .map(|((shown, of), what)| format!("{} of {} {what}", integer(shown as i64), integer(of as i64)));
-        let told = told.collect::<Vec<_>>().join(", ");
+        let told = thinned.told();
         if !told.is_empty() {
             let _ = writeln!(out, "<p class=\"pb-muted\">Shown: {told}.</p>");
         }
@@ -108,7 +102,7 @@ impl Playback {
             if self.names.is_empty() { Vec::new() } else { names.map(json_string).collect() };
         let radii = thinned.particles.iter().map(|&p| self.radii.get(p).copied().unwrap_or(0.0));
         let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
-        let (forms, solids) = solid::json(&self.solids, &thinned.bodies);
+        let (forms, solids) = solid::json(thinned.solids.iter().map(|&i| &self.solids[i]), &thinned.bodies);
         format!(
             "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
              \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"forms\":[{}],\
@@ -279,6 +273,9 @@ mod tests {
         assert_eq!(html.matches("\"corners\"").count(), 2, "what is formed alike is told once");
         assert!(html.contains("{\"body\":1,\"form\":0,\"color\":null},{\"body\":0,\"form\":0,"), "{html}");
         assert!(html.contains("\"unit\":1e-5,\"corners\":[-50000,"), "{html}");
+        let many = vec![Solid::cuboid([0.5; 3]); 1_500];
+        let many = Playback { solids: many, ..playback.clone() }.html();
+        assert!(many.contains("Shown: 1000 of 1500 solids.") && many.matches("\"body\"").count() == 1_000);
         // What has no area, and corners that are not there, would stop the player.
         for faces in [vec![], vec![vec![0, 1]], vec![vec![0, 1, 99]]] {
             playback.solids = vec![Solid { faces, ..Solid::cuboid([0.5; 3]) }];

@@ -26,6 +26,8 @@ const newRaster = () => {
     const mix = (c, shift) => Math.round((Math.min(c, 255) * alpha + (under >>> shift & 255) * below) / all);
     return (Math.round(255 * all) << 24 | mix(b, 16) << 16 | mix(g, 8) << 8 | mix(r, 0)) >>> 0;
   };
+  // Where a line from p to q crosses a row, or NaN.
+  const crossing = (px, py, qx, qy, y) => py <= y === qy <= y ? NaN : px + (y - py) * (qx - px) / (qy - py);
   // Three spots, how bright they are, a colour from 0 to 1, and its opacity. `rim` [pixels] darkens what is nearer to an edge; `flat` is
   // seen unless something is in front that comes later.
   const triangle = (a, b, c, brightness, color, alpha = 1, rim = 0, flat = false) => {
@@ -46,13 +48,9 @@ const newRaster = () => {
     const stain = blend(0, red, green, blue, alpha);
     for (let row = top; row <= bottom; row++) {
       const y = row + 0.5;
-      let left = Infinity, right = -Infinity;
-      const cross = (px, py, qx, qy) => {
-        if (py <= y === qy <= y) return;
-        const x = px + (y - py) * (qx - px) / (qy - py);
-        left = Math.min(left, x); right = Math.max(right, x);
-      };
-      cross(ax, ay, bx, by); cross(bx, by, cx, cy); cross(cx, cy, ax, ay);
+      // Two edges cross the row; the third gives NaN.
+      const p = crossing(ax, ay, bx, by, y), q = crossing(bx, by, cx, cy, y), r = crossing(cx, cy, ax, ay, y);
+      const one = p === p ? p : q, other = r === r ? r : q, left = Math.min(one, other), right = Math.max(one, other);
       const from = Math.max(0, Math.ceil(left - 0.5)), to = Math.min(width - 1, Math.ceil(right - 0.5) - 1);
       for (let column = from, at = row * width + from; column <= to; column++, at++) {
         const dx = column + 0.5 - ax, dy = y - ay, near = na + nx * dx + ny * dy;

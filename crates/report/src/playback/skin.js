@@ -1,4 +1,5 @@
-// Triangles over points that move: surfaces of soft things, and solids of bodies. They are smooth, but for edges that are sharp at rest.
+// Triangles over points: surfaces of soft things, whose normals want an `update` when points have moved, and solids of bodies, which turn as a
+// whole. They are smooth, but for edges that are sharp at rest.
 // `triangles` are indices of points, three for each. Points that `same` gives one number are one where normals are concerned.
 const newSkin = (triangles, rest, same, twoSided) => {
   const count = triangles.length / 3, sharp = Math.cos(0.7);
@@ -33,32 +34,35 @@ const newSkin = (triangles, rest, same, twoSided) => {
       const n = normalOf(points, corner / 3);
       for (let k = 0; k < 3; k++) for (let i = 0; i < 3; i++) normals[3 * normalAt[corner + k] + i] += n[i] || 0;
     }
+    for (let at = 0; at < normals.length; at += 3) {
+      const long = Math.hypot(normals[at], normals[at + 1], normals[at + 2]) || 1;
+      for (let i = 0; i < 3; i++) normals[at + i] /= long;
+    }
   };
-  // Light comes from above, and a little from the left; what looks at the camera is brighter, too.
-  const light = [0.35, -0.35, 0.87];
-  const brightness = (corner, side, eye) => {
-    const at = 3 * normalAt[corner], [x, y, z] = [normals[at], normals[at + 1], normals[at + 2]], per = side / (Math.hypot(x, y, z) || 1);
-    const lit = per * (x * light[0] + y * light[1] + z * light[2]), facing = per * (x * eye[0] + y * eye[1] + z * eye[2]);
-    return 0.64 + 0.3 * lit + 0.14 * facing;
-  };
-  // Each triangle that is to be seen: its spots, how bright they are, its colour, and its corner. The page counts y downwards, so that what is
-  // seen from outside has a negative area. The inside of what has two sides is paler.
-  const each = (points, spots, eye, color, paper, found) => {
-    update(points);
-    const inside = color.map((c, i) => 0.75 * c + 0.25 * paper[i]);
+  update(rest);
+  // Each triangle that is to be seen: its spots, how bright they are, and its colour. The page counts y downwards, so that what is seen from
+  // outside has a negative area. The inside of what has two sides is paler. What looks at the `light` is bright, and what looks at the `eye`.
+  const bright = [0, 0, 0];
+  const each = (spots, light, eye, color, paper, found) => {
+    const inside = color.map((c, i) => 0.75 * c + 0.25 * paper[i]), [lx, ly, lz] = light.map((c, i) => 0.3 * c + 0.14 * eye[i]);
     for (let corner = 0; corner < triangles.length; corner += 3) {
       const a = spots[triangles[corner]], b = spots[triangles[corner + 1]], c = spots[triangles[corner + 2]];
       const area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
       if (!(twoSided ? area !== 0 : area < 0)) continue;
       const side = area < 0 ? 1 : -1;
-      found(a, b, c, [0, 1, 2].map(k => brightness(corner + k, side, eye)), side > 0 ? color : inside);
+      for (let k = 0; k < 3; k++) {
+        const at = 3 * normalAt[corner + k];
+        bright[k] = 0.64 + side * (lx * normals[at] + ly * normals[at + 1] + lz * normals[at + 2]);
+      }
+      found(a, b, c, bright, side > 0 ? color : inside);
     }
   };
-  // All triangles, as their spots: a shadow.
+  // Triangles as their spots on the ground: of what is closed, half of them are enough.
   const shadow = (spots, found) => {
     for (let corner = 0; corner < triangles.length; corner += 3) {
-      found(spots[triangles[corner]], spots[triangles[corner + 1]], spots[triangles[corner + 2]]);
+      const a = spots[triangles[corner]], b = spots[triangles[corner + 1]], c = spots[triangles[corner + 2]];
+      if (twoSided || (b[0] - a[0]) * (c[1] - a[1]) < (c[0] - a[0]) * (b[1] - a[1])) found(a, b, c);
     }
   };
-  return { each, shadow, edge: lengths / (triangles.length || 1) };
+  return { update, each, shadow, edge: lengths / (triangles.length || 1) };
 };

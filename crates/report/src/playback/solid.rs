@@ -180,12 +180,24 @@ impl Solid {
     }
 }
 
-/// The forms of solids, each once, and the solids of bodies that are shown, by the places of their forms.
-pub(super) fn json(solids: &[Solid], bodies: &[[usize; 2]]) -> (Vec<String>, Vec<String>) {
+/// The place of a solid's body among those that are shown.
+fn place_of(solid: &Solid, bodies: &[[usize; 2]]) -> Option<usize> {
+    bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok()
+}
+
+/// Is something drawn of a solid?
+pub(super) fn is_seen(solid: &Solid, bodies: &[[usize; 2]]) -> bool {
+    place_of(solid, bodies).is_some() && solid.drawn().next().is_some()
+}
+
+/// The forms of solids, each once, and the solids by the places of their bodies and forms.
+pub(super) fn json<'s>(
+    solids: impl Iterator<Item = &'s Solid>,
+    bodies: &[[usize; 2]],
+) -> (Vec<String>, Vec<String>) {
     let (mut forms, mut places, mut told) = (Vec::new(), HashMap::new(), Vec::new());
     for solid in solids {
-        let shown = bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok();
-        let Some(body) = shown.filter(|_| solid.drawn().next().is_some()) else { continue };
+        let Some(body) = place_of(solid, bodies) else { continue };
         let form = *places.entry(solid.form()).or_insert_with_key(|form| {
             forms.push(form.clone());
             forms.len() - 1

@@ -1,6 +1,7 @@
 //! What of a playback goes to the page: no more than it can carry.
 
-use super::{Playback, Surface};
+use super::{Playback, Surface, solid};
+use crate::number::integer;
 
 /// Positions kept for a page, frames times particles: 6 bytes each, 8 as text, so 4 MB.
 const BUDGET: usize = 500_000;
@@ -12,6 +13,8 @@ const PLENTY: usize = 200;
 const FEW: usize = 150_000;
 /// Lines kept for a page.
 const LINES: usize = 50_000;
+/// Solids kept for a page: more take too long to draw.
+const SOLIDS: usize = 1_000;
 
 /// What of a playback goes to the page.
 pub(super) struct Thinned {
@@ -22,8 +25,22 @@ pub(super) struct Thinned {
     pub bodies: Vec<[usize; 2]>,
     /// Surfaces, with corners among the particles that are shown.
     pub surfaces: Vec<Surface>,
-    /// Frames, particles and lines that there were to show.
-    pub of: [usize; 3],
+    /// Solids of bodies that are shown.
+    pub solids: Vec<usize>,
+    /// Frames, particles, lines and solids that there were to show.
+    pub of: [usize; 4],
+}
+
+impl Thinned {
+    /// What is shown in part: "200 of 801 frames"; empty where all is.
+    pub fn told(&self) -> String {
+        let shown = [self.frames.len(), self.particles.len(), self.lines.len(), self.solids.len()];
+        let of = shown.into_iter().zip(self.of).zip(["frames", "particles", "lines", "solids"]);
+        let told = |((shown, of), what): ((usize, usize), &str)| {
+            format!("{} of {} {what}", integer(shown as i64), integer(of as i64))
+        };
+        of.filter(|((shown, of), _)| shown != of).map(told).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Playback {
@@ -44,11 +61,17 @@ impl Playback {
         let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
         let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
         let bodies = self.bodies[..turned].iter().enumerate();
-        let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
+        let bodies: Vec<[usize; 2]> =
+            bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
+        let is_shown = |solid: &usize| solid::is_seen(&self.solids[*solid], &bodies);
+        let solids: Vec<usize> = (0..self.solids.len()).filter(is_shown).collect();
+        let kept_solids =
+            evenly(solids.len(), solids.len().min(SOLIDS)).into_iter().map(|i| solids[i]).collect();
         let surfaces = self.surfaces.iter().map(|surface| surface.over(&kept, particles));
         let surfaces = surfaces.filter(|surface| !surface.triangles.is_empty()).collect();
-        let of = [frames, wanted.len(), self.lines.len()];
-        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, surfaces, of }
+        let of = [frames, wanted.len(), self.lines.len(), solids.len()];
+        let frames = evenly(frames, kept_frames);
+        Thinned { frames, particles: kept, lines, bodies, surfaces, solids: kept_solids, of }
     }
 
     /// The particles that are there to be seen: all but those within solids that nothing hangs on.

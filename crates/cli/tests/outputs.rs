@@ -305,3 +305,44 @@ fn things_that_start_inside_others_are_told() {
     let page = fs::read_to_string(folder.join("runs/ball-simulated/report.html")).expect("a page");
     assert!(page.contains("Take care: things start 0.04 m inside each other"));
 }
+
+/// A block of 27 points, of which one is within, and a sheet of 4: surfaces instead of dots, and their middles instead of 31 paths.
+#[test]
+fn soft_things_are_surfaces() {
+    let folder = empty("outputs-soft");
+    let elastic = "mu = 4000\nlambda = 8000\ndensity = 1000\n";
+    let text = format!(
+        "[simulation]\ndt = 0.001\nsteps = 20\n\
+         [[particles]]\nname = \"bead\"\nposition = [1, 0, 0]\nmass = 1\n\
+         [[solids]]\nname = \"jelly\"\nmesh = {{ block = [0.2, 0.2, 0.2], cells = [2, 2, 2] }}\n{elastic}\
+         [[sheets]]\nname = \"rag\"\nmesh = {{ sheet = [1, 1], cells = [1, 1] }}\nthickness = 0.01\n\
+         position = [0, 0, 1]\nbending = 0\n{elastic}"
+    );
+    fs::write(folder.join("soft.toml"), text).expect("it can be written");
+    done(&folder, &["simulate", "soft.toml", "--out", "run"]);
+    let page = fs::read_to_string(folder.join("run/report.html")).expect("it is there");
+    is_self_contained(&page);
+    assert!(page.contains("\"particles\":31,"), "32, but for the one within");
+    let surfaces =
+        page.split("\"surfaces\":").nth(1).expect("there are some").lines().next().expect("a line");
+    let corners = |of: &str| of.split(']').next().map_or(0, |list| list.split(',').count());
+    let found: Vec<usize> = surfaces.split("\"triangles\":[").skip(1).map(corners).collect();
+    assert_eq!(found, [3 * 48, 3 * 2]);
+    assert!(surfaces.contains("\"two_sided\":false") && surfaces.contains("\"two_sided\":true"));
+    for wanted in ["middle of jelly", "middle of rag", "bead"] {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+    assert!(!page.contains("evenly spread over all"));
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    let folder = empty("outputs-many");
+    let bead = |i: usize| format!("[[particles]]\nname = \"bead-{i}\"\nposition = [{i}, 0, 0]\nmass = 1\n");
+    let beads: String = (0..40).map(bead).collect();
+    fs::write(folder.join("many.toml"), format!("[simulation]\ndt = 0.01\nsteps = 5\n{beads}"))
+        .expect("it can be written");
+    done(&folder, &["simulate", "many.toml", "--out", "run"]);
+    let page = fs::read_to_string(folder.join("run/report.html")).expect("it is there");
+    assert!(page.contains("12 of 40 paths, evenly spread over all."), "and not the first 12");
+}

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use pullback_report::{
-    Change, Csv, Existing, NpzError, NpzWriter, Playback, Plot, Report, RunFolder, Table, read_npz,
+    Change, Csv, Existing, NpzError, NpzWriter, Playback, Plot, Report, RunFolder, Surface, Table, read_npz,
 };
 
 /// Drag-free flight from `start` with velocity `v` under gravity [m], sampled at `times` [s].
@@ -64,8 +64,8 @@ fn aim() -> (Plot, Vec<[f64; 3]>, Vec<f64>) {
     (plot, last, times)
 }
 
-/// A square net of springs, with corners held, that swings, and the ball from [`aim`].
-fn net(ball: &[[f64; 3]], times: &[f64]) -> Playback {
+/// A square cloth with corners held that swings, and the ball from [`aim`].
+fn cloth(ball: &[[f64; 3]], times: &[f64]) -> Playback {
     const N: usize = 9;
     let place = |i: usize, j: usize, t: f64| {
         let (u, v) = (i as f64 / (N - 1) as f64, j as f64 / (N - 1) as f64);
@@ -75,21 +75,19 @@ fn net(ball: &[[f64; 3]], times: &[f64]) -> Playback {
     };
     let cells = || (0..N).flat_map(|i| (0..N).map(move |j| (i, j)));
     let frame = |k: usize| {
-        let net = cells().map(|(i, j)| place(i, j, times[k]));
-        std::iter::once(ball[k]).chain(net).map(|p| p.map(|c| c as f32)).collect()
+        let cloth = cells().map(|(i, j)| place(i, j, times[k]));
+        std::iter::once(ball[k]).chain(cloth).map(|p| p.map(|c| c as f32)).collect()
     };
-    let across = cells().filter(|c| c.0 + 1 < N).map(|(i, j)| [1 + i * N + j, 1 + (i + 1) * N + j]);
-    let along = cells().filter(|c| c.1 + 1 < N).map(|(i, j)| [1 + i * N + j, 2 + i * N + j]);
-    let mut radii = vec![0.03; 1 + N * N];
-    radii[0] = 0.12;
+    let first = cells().filter(|(i, j)| i + 1 < N && j + 1 < N).map(|(i, j)| 1 + i * N + j);
+    let triangles = first.flat_map(|a| [[a, a + N, a + N + 1], [a, a + N + 1, a + 1]]).collect();
     Playback {
         times: times.to_vec(),
         positions: (0..times.len()).map(frame).collect(),
-        lines: across.chain(along).collect(),
+        surfaces: vec![Surface { triangles, two_sided: true }],
         ground: Some(0.0),
         targets: vec![ball[150]],
         names: vec!["ball".into()],
-        radii,
+        radii: vec![0.12],
         ..Playback::default()
     }
 }
@@ -128,7 +126,12 @@ fn oddities() -> Vec<Plot> {
 fn page(ball: &[[f64; 3]], times: &[f64], flight: &Plot) -> String {
     let mut table = Table::new(["body", "kind", "mass [kg]", "contacts"]);
     table.row(["ball".into(), "sphere".into(), 0.6.into(), 14_i64.into()]);
-    table.row(["net".into(), "81 particles, 144 springs".into(), 1.234567e-5.into(), 1_204_000_i64.into()]);
+    table.row([
+        "cloth".into(),
+        "81 particles, 128 triangles".into(),
+        1.234567e-5.into(),
+        1_204_000_i64.into(),
+    ]);
     table.row([
         "<script>alert(\"name\")</script>".into(),
         "a hostile name & its 'quotes'".into(),
@@ -139,8 +142,8 @@ fn page(ball: &[[f64; 3]], times: &[f64], flight: &Plot) -> String {
         Change::new("throw.velocity.x [m/s]", 2.6, 3.4),
         Change::new("throw.velocity.y [m/s]", 0.9, 1.3),
         Change::new("throw.velocity.z [m/s]", 4.0, 6.9),
-        Change::new("net.stiffness [N/m]", 1200.0, 871.25),
-        Change::new("net.damping [N·s/m]", 0.5, 0.5),
+        Change::new("cloth.stiffness [N/m]", 1200.0, 871.25),
+        Change::new("cloth.damping [N·s/m]", 0.5, 0.5),
         Change::new("wind [m/s]", 0.0, -0.02),
     ];
     Report::new("Throw a ball through a hoop")
@@ -163,7 +166,7 @@ fn page(ball: &[[f64; 3]], times: &[f64], flight: &Plot) -> String {
         })
         .section("Flight", |s| {
             s.plot(flight);
-            s.playback(&net(ball, times));
+            s.playback(&cloth(ball, times));
         })
         .section("Forces", |s| {
             s.text("Twenty thousand samples in the middle are missing, one is a spike.");

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::many::{self, FIRST, Piece};
 use crate::number::{fixed, human, integer};
 use crate::xml::escape;
 
-/// Rows on a page; of more, those that changed most are shown.
+/// Parameters on a page that are told one by one; of more, those that changed most are shown.
 const ROWS: usize = 200;
 
 /// One number before and after a run.
@@ -32,42 +33,84 @@ impl Change {
     }
 }
 
-/// A table with bars for the relative changes, to the right for more and to the left for less.
+/// A table with bars for the relative changes, to the right for more and to the left for less. Many numbers of one name are summed up.
 pub(crate) fn html(changes: &[Change]) -> String {
-    let mut shown: Vec<&Change> = changes.iter().collect();
-    if shown.len() > ROWS {
-        let size = |c: &Change| c.relative().map_or(f64::INFINITY, f64::abs);
-        shown.sort_by(|a, b| size(b).total_cmp(&size(a)));
-        shown.truncate(ROWS);
+    let mut pieces = many::pieces(changes.iter().map(|change| change.name.as_str()));
+    let all = pieces.iter().filter(|piece| matches!(piece, Piece::One(_))).count();
+    if all > ROWS {
+        keep_largest(&mut pieces, changes);
     }
-    let largest = shown.iter().filter_map(|c| c.relative()).map(f64::abs).fold(0.0, f64::max);
+    let shown = pieces.iter().flat_map(|piece| match piece {
+        Piece::One(row) => std::slice::from_ref(row),
+        Piece::Many(_, rows) => &rows[..FIRST],
+    });
+    let largest = shown.filter_map(|row| changes[*row].relative()).map(f64::abs).fold(0.0, f64::max);
     let mut out = String::from(
         "<div class=\"pb-scroll\"><table class=\"pb-changes\"><thead><tr><th>parameter</th><th class=\"pb-n\">before</th>\
          <th class=\"pb-n\">after</th><th class=\"pb-n\">change</th><th class=\"pb-barcell\"></th></tr></thead><tbody>\n",
     );
-    for change in &shown {
-        let _ = writeln!(
-            out,
-            "<tr><td>{}</td><td class=\"pb-n\" title=\"{:?}\">{}</td><td class=\"pb-n\" title=\"{:?}\">{}</td>\
-             <td class=\"pb-n\">{}</td><td class=\"pb-barcell\">{}</td></tr>",
-            escape(&change.name),
-            change.before,
-            human(change.before),
-            change.after,
-            human(change.after),
-            told(change),
-            bar(change.relative(), largest),
-        );
+    for piece in &pieces {
+        match piece {
+            Piece::One(at) => out.push_str(&row(&changes[*at], largest)),
+            Piece::Many(name, rows) => {
+                let alike: Vec<&Change> = rows.iter().map(|at| &changes[*at]).collect();
+                out.push_str(&summed_up(name, &alike));
+                alike[..FIRST].iter().for_each(|change| out.push_str(&row(change, largest)));
+                out.push_str(&many::more(rows.len() - FIRST, 5));
+            }
+        }
     }
-    if shown.is_empty() {
+    if changes.is_empty() {
         out.push_str("<tr><td colspan=\"5\" class=\"pb-muted\">no parameters</td></tr>\n");
     }
     out.push_str("</tbody></table></div>\n");
-    if changes.len() > ROWS {
-        let (few, all) = (integer(ROWS as i64), integer(changes.len() as i64));
+    if all > ROWS {
+        let (few, all) = (integer(ROWS as i64), integer(all as i64));
         let _ = writeln!(out, "<p class=\"pb-muted\">The {few} largest relative changes of {all}.</p>");
     }
     out
+}
+
+/// Of what is told one by one, what changed most, and that first.
+fn keep_largest(pieces: &mut Vec<Piece>, changes: &[Change]) {
+    let size = |piece: &Piece| match piece {
+        Piece::One(row) => changes[*row].relative().map_or(f64::INFINITY, f64::abs),
+        Piece::Many(..) => f64::NAN,
+    };
+    // NaN is above all numbers, so that what is summed up comes first.
+    pieces.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let summed_up = pieces.iter().filter(|piece| matches!(piece, Piece::Many(..))).count();
+    pieces.truncate(summed_up + ROWS);
+}
+
+fn row(change: &Change, largest: f64) -> String {
+    let bar = bar(change.relative(), largest);
+    cells(&change.name, change.before, change.after, &told(change), &bar)
+}
+
+fn cells(name: &str, before: f64, after: f64, change: &str, bar: &str) -> String {
+    format!(
+        "<tr><td>{}</td><td class=\"pb-n\" title=\"{before:?}\">{}</td><td class=\"pb-n\" title=\"{after:?}\">{}</td>\
+         <td class=\"pb-n\">{change}</td><td class=\"pb-barcell\">{bar}</td></tr>\n",
+        escape(name),
+        human(before),
+        human(after),
+    )
+}
+
+/// The smallest, the median and the largest of each column. Changes are relative where all of them are.
+fn summed_up(name: &str, alike: &[&Change]) -> String {
+    let before = many::spread(alike.iter().map(|change| change.before));
+    let after = many::spread(alike.iter().map(|change| change.after));
+    let relative: Option<Vec<f64>> = alike.iter().map(|change| change.relative()).collect();
+    let by = match relative {
+        // As a change of 1, which is told as its part.
+        Some(parts) => many::spread(parts.into_iter()).map(|part| told(&Change::new("", 1.0, 1.0 + part))),
+        None => many::spread(alike.iter().map(|change| change.after - change.before))
+            .map(|difference| told(&Change::new("", 0.0, difference))),
+    };
+    let titles = many::titles(name, alike.len());
+    (0..3).map(|i| cells(&titles[i], before[i], after[i], &by[i], "")).collect()
 }
 
 /// "+12.3 %", or the difference where there is nothing to divide by.
@@ -135,6 +178,33 @@ mod tests {
                 && !page.contains("<td>p799</td>")
         );
         assert_eq!(crate::xml::first_fault(&page), None);
+    }
+
+    #[test]
+    fn many_numbers_of_one_name_are_summed_up() {
+        let weight = |i: i32| Change::new(format!("net.weight[{i}]"), 1.0, 2.0 + f64::from(i));
+        let mut many: Vec<Change> = (0..300).map(weight).collect();
+        many.push(Change::new("ball.mass [kg]", 1.0, 1.5));
+        let page = html(&many);
+        assert_eq!(crate::xml::first_fault(&page), None);
+        assert_eq!(page.matches("<tr>").count(), 1 + 3 + FIRST + 1 + 1, "{page}");
+        for wanted in [
+            "<td>net.weight[*], 300 numbers: smallest</td><td class=\"pb-n\" title=\"1.0\">1</td><td class=\"pb-n\" title=\"2.0\">2</td>",
+            "<td>net.weight[*]: median</td>",
+            ">151.5</td>",
+            "<td>net.weight[*]: largest</td>",
+            "<td>net.weight[2]</td>",
+            "\u{2026} and 297 more",
+            "<td>ball.mass [kg]</td>",
+        ] {
+            assert!(page.contains(wanted), "{wanted} is missing in {page}");
+        }
+        assert!(!page.contains("weight[3]"));
+        // Where there is nothing to divide by, differences.
+        let of_zero: Vec<Change> =
+            (0..20).map(|i| Change::new(format!("<w>[{i}]"), 0.0, f64::from(i))).collect();
+        let page = html(&of_zero);
+        assert!(page.contains("&lt;w&gt;[*]: largest</td>") && page.contains(">+19</td>"), "{page}");
     }
 
     #[test]

@@ -22,6 +22,7 @@
 mod changes;
 mod folder;
 mod html;
+mod many;
 mod npz;
 mod number;
 mod playback;
@@ -34,6 +35,6 @@ pub use folder::{Existing, FolderError, RunFolder, default_path};
 pub use html::{Report, Section};
 pub use npz::{Array, NpzError, NpzWriter, OwnedArray, read_npz, write_npz};
 pub use number::human;
-pub use playback::{Playback, Solid};
+pub use playback::{Playback, Solid, Surface};
 pub use plot::Plot;
 pub use table::{Cell, Csv, Table};

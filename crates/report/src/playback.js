@@ -1,12 +1,11 @@
-"use strict";
 for (const figure of document.querySelectorAll(".pb-player")) {
   const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
   const bytes = Uint8Array.from(atob(data.positions), c => c.charCodeAt(0));
   const packed = new DataView(bytes.buffer);
-  const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d");
+  const canvas = figure.querySelector("canvas"), pen = canvas.getContext("2d"), raster = newRaster();
   const [play, slider, clock, speed, reset] =
     [".pb-play", "input", ".pb-time", "select", ".pb-reset"].map(s => figure.querySelector(s));
-  const { times, particles, low, high, lines, ground, targets, names, radii, bodies, solids } = data;
+  const { times, particles, low, high, lines, ground, targets, names, radii, bodies, forms, solids, surfaces } = data;
   const turns = new DataView(Uint8Array.from(atob(data.turns), c => c.charCodeAt(0)).buffer);
   const last = times.length - 1, start = times[0], end = times[last];
 
@@ -22,7 +21,8 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   };
   const position = (frame, particle) => {
     const a = Math.min(Math.floor(frame), last), b = Math.min(a + 1, last), part = frame - a;
-    return [0, 1, 2].map(i => coordinate(a, particle, i) * (1 - part) + coordinate(b, particle, i) * part);
+    const mixed = i => coordinate(a, particle, i) * (1 - part) + coordinate(b, particle, i) * part;
+    return [mixed(0), mixed(1), mixed(2)];
   };
   // How a body is turned between two frames, the shorter way, as the columns of its rotation.
   const axesOf = (frame, body) => {
@@ -37,16 +37,23 @@ for (const figure of document.querySelectorAll(".pb-player")) {
       [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
     ];
   };
-  for (const solid of solids) {
-    const flat = solid.corners.map(c => c * solid.unit);
-    solid.points = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
-    const ends = f => [0, 1, 2].map(i => f(...solid.points.map(p => p[i])));
+  for (const form of forms) {
+    const flat = form.corners.map(c => c * form.unit);
+    form.points = Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
+    const ends = f => [0, 1, 2].map(i => form.points.reduce((end, p) => f(end, p[i]), form.points[0][i]));
     const [least, most] = [ends(Math.min), ends(Math.max)];
-    solid.box = [0, 1, 2, 3, 4, 5, 6, 7].map(k => least.map((l, i) => k >> i & 1 ? most[i] : l));
+    form.box = [0, 1, 2, 3, 4, 5, 6, 7].map(k => least.map((l, i) => k >> i & 1 ? most[i] : l));
+    // Faces as fans of triangles; corners at one place are one, as at the poles of a ball.
+    const fans = form.faces.flatMap(face => face.slice(2).flatMap((c, i) => [face[0], face[i + 1], c])), places = new Map();
+    const same = form.points.map((p, i) => { const key = p.join(); if (!places.has(key)) places.set(key, i); return places.get(key); });
+    form.skin = newSkin(fans, form.points, same, false);
   }
+  for (const solid of solids) for (const key of ["points", "box", "skin"]) solid[key] = forms[solid.form][key];
   const place = (frame, solid, points) => {
-    const origin = position(frame, bodies[solid.body]), axes = axesOf(frame, solid.body);
-    return points.map(p => origin.map((o, i) => o + axes[0][i] * p[0] + axes[1][i] * p[1] + axes[2][i] * p[2]));
+    const [ox, oy, oz] = position(frame, bodies[solid.body]), [x, y, z] = axesOf(frame, solid.body);
+    return points.map(p => [
+      ox + x[0] * p[0] + y[0] * p[1] + z[0] * p[2], oy + x[1] * p[0] + y[1] * p[1] + z[1] * p[2], oz + x[2] * p[0] + y[2] * p[1] + z[2] * p[2],
+    ]);
   };
   const rare = Math.max(1, Math.floor((last + 1) * solids.length / 400)), corners = [];
   for (let k = 0; k < (last + 1) * solids.length; k += rare) {
@@ -78,7 +85,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
   const camera = ({ turn, lift }) => {
     const [ct, st, cl, sl] = [Math.cos(turn), Math.sin(turn), Math.cos(lift), Math.sin(lift)];
     return point => {
-      const [x, y, z] = point.map((c, i) => c - centre[i] - shift[i]);
+      const x = point[0] - centre[0] - shift[0], y = point[1] - centre[1] - shift[1], z = point[2] - centre[2] - shift[2];
       const away = -(ct * x + st * y), depth = Math.max(distance + cl * away - sl * z, 0.01 * distance);
       return [(ct * y - st * x) / depth, -(sl * away + cl * z) / depth, 1 / depth, depth];
     };
@@ -111,26 +118,38 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     pen.stroke();
   };
 
+  const rgb = colour => {
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = colour; probe.fillRect(0, 0, 1, 1);
+    return [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3).map(c => c / 255);
+  };
   const readColours = () => {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ink", "muted", "line", "ground", "paper"]) colours[name] = style.getPropertyValue("--" + name).trim();
     colours.series = [0, 1, 2, 3, 4, 5, 6].map(i => style.getPropertyValue("--c" + i).trim());
-    colours.rgb = colours.series.map(rgb);
+    colours.rgb = { series: colours.series.map(rgb), ink: rgb(colours.ink), paper: rgb(colours.paper) };
   };
 
   // Particles that lines join are one thing and have one colour (union-find).
   const parent = Array.from({ length: particles }, (_, p) => p);
   const root = p => { while (parent[p] !== p) p = parent[p] = parent[parent[p]]; return p; };
-  for (let i = 0; i < lines.length; i += 2) parent[root(lines[i])] = root(lines[i + 1]);
+  const join = (a, b) => { parent[root(a)] = root(b); };
+  for (let i = 0; i < lines.length; i += 2) join(lines[i], lines[i + 1]);
+  const every = parent.map((_, p) => p), beginning = surfaces.length ? every.map(p => position(0, p)) : [];
+  for (const s of surfaces) {
+    s.triangles.forEach((p, i) => join(p, s.triangles[i - i % 3]));
+    s.skin = newSkin(s.triangles, beginning, every, s.two_sided);
+  }
   const things = new Map(), members = new Map();
   for (let p = 0; p < particles; p++) {
     if (!things.has(root(p))) things.set(root(p), things.size);
     members.set(root(p), (members.get(root(p)) || 0) + 1);
   }
   const colourOf = p => things.size > 60 ? 0 : things.get(root(p)) % 7;
-  // Bodies with solids need no dots, and neither do those that nothing is to be seen of.
-  const solid = new Set(solids.map(s => bodies[s.body])), hidden = new Set(bodies.filter(p => solid.has(p) || members.get(root(p)) === 1));
-  const trailed = parent.map((_, p) => p).filter(p => members.get(root(p)) <= 4 && (!hidden.has(p) || solid.has(p) && solids.length <= 8)).slice(0, 60);
+  // Bodies with solids need no dots, points of surfaces neither, nor what nothing is to be seen of.
+  const solid = new Set(solids.map(s => bodies[s.body])), bare = bodies.filter(p => solid.has(p) || members.get(root(p)) === 1);
+  const hidden = new Set([...bare, ...surfaces.flatMap(s => s.triangles)]);
+  const trailed = every.filter(p => members.get(root(p)) <= 4 && (!hidden.has(p) || solid.has(p) && solids.length <= 8)).slice(0, 60);
   const labelled = names.filter((name, p) => name && !hidden.has(p)).length <= 20;
 
   const drawGround = () => {
@@ -145,106 +164,94 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     for (let x = x0; x <= x1; x++) path([[x * step, y0 * step, ground], [x * step, y1 * step, ground]]);
     for (let y = y0; y <= y1; y++) path([[x0 * step, y * step, ground], [x1 * step, y * step, ground]]);
   };
+  // A colour as if it were this transparent; what has depth is not, or its order would show.
+  const pale = (color, opacity) => color.map((c, i) => c * opacity + colours.rgb.paper[i] * (1 - opacity));
   // The whole path of a particle, faint, and its last part, strong; not of nets and bodies, whose paths would hide all.
   const drawTrails = frame => {
     const stride = Math.max(1, Math.ceil(last * trailed.length / 20000)), recent = Math.max(0, frame - Math.max(last / 8, 2));
+    // What is strong is nearer than what is faint.
+    const drawn = (points, thick, color, nearer) => {
+      const spots = points.map(p => { const spot = project(p); spot[3] *= nearer; return spot; });
+      for (let i = 1; i < spots.length; i++) raster.line(spots[i - 1], spots[i], thick, color);
+    };
     for (const p of trailed) {
-      const whole = [], tail = [position(recent, p)];
+      const whole = [], tail = [position(recent, p)], color = colours.rgb.series[colourOf(p)];
       for (let f = 0; f <= last; f += stride) whole.push(position(f, p));
       for (let f = Math.floor(recent) + 1; f < frame; f += stride) tail.push(position(f, p));
       tail.push(position(frame, p));
-      pen.strokeStyle = colours.series[colourOf(p)];
-      pen.globalAlpha = 0.25; pen.lineWidth = 1; path(whole);
-      pen.globalAlpha = 0.9; pen.lineWidth = 2; path(tail);
+      drawn(whole, 1, pale(color, 0.25), 1);
+      drawn(tail, 2, pale(color, 0.9), 0.999);
     }
   };
-  const drawShadow = (x, radius) => {
-    const [px, py, scale] = project([x[0], x[1], ground]);
-    pen.beginPath();
-    pen.ellipse(px, py, Math.max(radius * scale, 2), Math.max(radius * scale, 2) * Math.abs(Math.sin(view.lift)), 0, 0, 7);
-    pen.fill();
+  // What is drawn of bodies and of soft things at a frame: their skins, points and colours.
+  const skinsAt = (now, frame) => [
+    ...solids.map(s => {
+      const color = s.color || colours.rgb.series[colourOf(bodies[s.body])];
+      const points = place(frame, s, s.points), axes = axesOf(frame, s.body);
+      return { skin: s.skin, points, axes, color: color.slice(0, 3), alpha: color.length > 3 ? color[3] : 1 };
+    }),
+    ...surfaces.map(s => ({ skin: s.skin, points: now, color: colours.rgb.series[colourOf(s.triangles[0])], alpha: 1, soft: true })),
+  ];
+  // Shadows are no darker where they overlap.
+  const drawShadows = (now, skins) => {
+    if (ground === null || view.lift <= 0) return;
+    const ink = colours.rgb.ink, onGround = points => points.map(p => project([p[0], p[1], ground]));
+    const stain = (a, b, c) => raster.triangle(a, b, c, [1, 1, 1], ink, 0.18, 0, true);
+    const spots = surfaces.length ? onGround(now) : [];
+    for (const { skin, points } of skins) skin.shadow(points === now ? spots : onGround(points), stain);
+    if (particles > 2000) return;
+    const flat = Math.abs(Math.sin(view.lift));
+    now.forEach((x, p) => {
+      if (hidden.has(p)) return;
+      const spot = project([x[0], x[1], ground]), r = Math.max((radii[p] || 0) * spot[2], 2);
+      const rim = k => [spot[0] + r * Math.cos(k * Math.PI / 8), spot[1] + r * flat * Math.sin(k * Math.PI / 8), spot[2], spot[3]];
+      for (let k = 0; k < 16; k++) stain(spot, rim(k), rim(k + 1));
+    });
   };
-  // The faces of solids that are turned to the camera, each with its depth and how it is drawn. Light comes from above,
-  // and a little from the left.
-  const light = [0.35, -0.35, 0.87], lastSolid = solids.length > 300 ? 300 : solids.length;
-  const shades = (color, part) => color.map(c => Math.round(255 * Math.min(1, c * part)));
-  const rgb = colour => {
-    const probe = document.createElement("canvas").getContext("2d");
-    probe.fillStyle = colour; probe.fillRect(0, 0, 1, 1);
-    return [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3).map(c => c / 255);
+  // Edges of triangles are seen where they are not too small.
+  const rimOf = skin => {
+    const long = skin.edge * project(centre)[2];
+    return long > 7 ? Math.min(0.6, long / 40) : 0;
   };
-  // The page counts y downwards, so that what is seen from outside has a negative area; NaN is not drawn.
-  const isSeen = (face, spots) =>
-    face.reduce((area, f, i) => {
-      const a = spots[f], b = spots[face[(i + 1) % face.length]];
-      return area + a[0] * b[1] - a[1] * b[0];
-    }, 0) < 0;
-  const outline = (face, spots) => {
-    face.forEach((f, i) => i ? pen.lineTo(spots[f][0], spots[f][1]) : pen.moveTo(spots[f][0], spots[f][1]));
-    pen.closePath();
-  };
-  // One path, so that shadows are no darker where they overlap.
-  const drawShadows = frame => {
-    pen.beginPath();
-    for (const s of solids.slice(0, lastSolid)) {
-      const spots = place(frame, s, s.points).map(p => project([p[0], p[1], ground]));
-      for (const face of s.faces) if (isSeen(face, spots)) outline(face, spots);
+  // Light comes from above, and a little from the left.
+  const light = [0.35, -0.35, 0.87];
+  const drawSkins = (skins, spots) => {
+    const { turn, lift } = view, eye = [Math.cos(turn) * Math.cos(lift), Math.sin(turn) * Math.cos(lift), Math.sin(lift)];
+    const seenFrom = (axes, v) => axes ? axes.map(axis => axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2]) : v;
+    const clear = [];
+    for (const { skin, points, axes, color, alpha, soft } of skins) {
+      const rim = soft ? rimOf(skin) : 0;
+      if (soft) skin.update(points);
+      skin.each(soft ? spots : points.map(project), seenFrom(axes, light), seenFrom(axes, eye), color, colours.rgb.paper, (a, b, c, bright, seen) => {
+        if (alpha < 1) clear.push([a[3] + b[3] + c[3], a, b, c, [...bright], seen, alpha]);
+        else raster.triangle(a, b, c, bright, seen, 1, rim);
+      });
     }
-    pen.fill();
-  };
-  const facesAt = frame => {
-    const found = [];
-    for (const s of solids.slice(0, lastSolid)) {
-      const points = place(frame, s, s.points), spots = points.map(project);
-      const color = s.color || colours.rgb[colourOf(bodies[s.body])];
-      for (const face of s.faces) {
-        if (!isSeen(face, spots)) continue;
-        const depth = face.reduce((sum, f) => sum + spots[f][3], 0) / face.length;
-        const [p, q, r] = [points[face[0]], points[face[1]], points[face[2]]];
-        const [u, v] = [q.map((c, i) => c - p[i]), r.map((c, i) => c - p[i])];
-        const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
-        const lit = normal.reduce((sum, c, i) => sum + c * light[i], 0) / (Math.hypot(...normal) || 1);
-        found.push([depth, () => {
-          const style = `rgb(${shades(color.slice(0, 3), 0.72 + 0.34 * lit)})`;
-          pen.globalAlpha = color.length > 3 ? color[3] : 1;
-          pen.beginPath(); outline(face, spots);
-          pen.fillStyle = style; pen.fill();
-          // Closes the seams between neighbours.
-          pen.strokeStyle = style; pen.lineWidth = 0.7; pen.stroke();
-        }]);
-      }
-    }
-    return found;
+    // What is transparent is drawn over what is behind it, the furthest first.
+    return () => clear.sort((a, b) => b[0] - a[0]).forEach(([, ...face]) => raster.triangle(...face));
   };
   const drawThings = (now, frame) => {
-    pen.globalAlpha = 0.18; pen.fillStyle = colours.ink;
-    if (ground !== null && view.lift > 0 && particles <= 2000) {
-      now.forEach((x, p) => x[2] === x[2] && !hidden.has(p) && drawShadow(x, radii[p] || 0));
-      drawShadows(frame);
+    const spots = now.map(project), skins = skinsAt(now, frame);
+    raster.clear(canvas.clientWidth, canvas.clientHeight);
+    drawShadows(now, skins);
+    const drawTransparent = drawSkins(skins, spots), thick = particles > 500 ? 0.7 : 1.5;
+    for (let i = 0; i < lines.length; i += 2) {
+      raster.line(spots[lines[i]], spots[lines[i + 1]], thick, pale(colours.rgb.series[colourOf(lines[i])], 0.6));
     }
-    const spots = now.map(project);
-    pen.globalAlpha = 0.6; pen.lineWidth = particles > 500 ? 0.7 : 1.5;
-    colours.series.forEach((colour, c) => {
-      pen.strokeStyle = colour;
-      pen.beginPath();
-      for (let i = 0; i < lines.length; i += 2) {
-        const a = spots[lines[i]], b = spots[lines[i + 1]];
-        if (colourOf(lines[i]) === c && a[0] + b[0] === a[0] + b[0]) { pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); }
-      }
-      pen.stroke();
-    });
-    const dots = spots.map((s, p) => [s[3], () => drawDot(p, s)]).filter((d, p) => spots[p][0] === spots[p][0] && !hidden.has(p));
-    for (const [, drawn] of [...dots, ...facesAt(frame)].sort((a, b) => b[0] - a[0])) drawn();
+    drawTrails(frame);
+    spots.forEach((s, p) => hidden.has(p) || drawDot(p, s));
+    drawTransparent();
+    raster.show(pen, canvas.clientWidth, canvas.clientHeight);
   };
   const labels = [];
-  const drawDot = (p, [x, y, scale]) => {
+  const drawDot = (p, [x, y, scale, depth]) => {
     // In a large mesh the lines say more than dots.
     if (particles > 500 && members.get(root(p)) > 4 && !radii[p]) return;
     const radius = Math.max((radii[p] || 0) * scale, radii[p] || particles > 500 ? 1.5 : 4);
-    pen.globalAlpha = 1;
-    pen.beginPath(); pen.arc(x, y, radius, 0, 7);
-    pen.fillStyle = colours.series[colourOf(p)]; pen.fill();
-    if (particles <= 500) { pen.strokeStyle = colours.paper; pen.lineWidth = 1; pen.stroke(); }
+    // As near as the front of a ball, and a hair nearer than its border.
+    const front = depth - radius / scale, spot = [x, y], border = particles > 500 ? 0 : 0.5;
+    if (border) raster.disc(spot, radius + border, front, colours.rgb.paper);
+    raster.disc(spot, radius - border, 0.9999 * front, colours.rgb.series[colourOf(p)]);
     if (names[p] && labelled) labels.push([names[p], x + radius + 4, y + 4]);
   };
   // Names go over everything.
@@ -272,7 +279,7 @@ for (const figure of document.querySelectorAll(".pb-player")) {
     const frame = frameAt(time);
     if (follows) shift = middle(frame).map((c, i) => c - begin[i]);
     const now = Array.from({ length: particles }, (_, p) => position(frame, p));
-    drawGround(); drawTrails(frame); drawThings(now, frame); drawTargets(); drawLabels();
+    drawGround(); drawThings(now, frame); drawTargets(); drawLabels();
     pen.globalAlpha = 1;
     slider.value = end > start ? 1000 * (time - start) / (end - start) : 0;
     clock.textContent = time.toFixed(end - start < 1 ? 3 : 2) + " s";

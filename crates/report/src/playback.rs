@@ -1,23 +1,25 @@
 //! Trajectories in space, played in the page by a small script of our own.
 
 mod solid;
+mod surface;
+mod thin;
 
 use std::fmt::Write;
 
-use crate::number::integer;
 use crate::xml::json_string;
 
+use thin::Thinned;
+
 pub use solid::Solid;
+pub use surface::Surface;
 
 /// The player. It finds every `figure.pb-player` of the page and reads the JSON inside.
-pub(crate) const SCRIPT: &str = include_str!("playback.js");
+pub(crate) const SCRIPT: &str = concat!(
+    include_str!("playback/raster.js"),
+    include_str!("playback/skin.js"),
+    include_str!("playback.js")
+);
 
-/// Positions kept for a page, frames times particles: 6 bytes each, 8 as text, so 4 MB.
-const BUDGET: usize = 500_000;
-/// Fewer frames than this do not look like motion: then particles are left out instead.
-const FRAMES: usize = 30;
-/// Lines kept for a page.
-const LINES: usize = 50_000;
 /// Integers that stand for a coordinate: 0 to this. -1 is a coordinate that is not finite.
 const STEPS: f64 = 32767.0;
 
@@ -55,40 +57,13 @@ pub struct Playback {
     pub orientations: Vec<Vec<[f32; 4]>>,
     /// What is drawn of bodies.
     pub solids: Vec<Solid>,
-}
-
-/// What of a playback goes to the page.
-struct Thinned {
-    frames: Vec<usize>,
-    particles: Vec<usize>,
-    lines: Vec<[usize; 2]>,
-    /// Bodies whose origins are shown: the body, and its particle among those shown.
-    bodies: Vec<[usize; 2]>,
-    /// Frames, particles and lines that there were.
-    of: [usize; 3],
+    /// What is drawn of soft things, instead of their particles.
+    pub surfaces: Vec<Surface>,
+    /// Particles within soft solids. They are not drawn, and come to the page only where lines or bodies want them.
+    pub inner: Vec<usize>,
 }
 
 impl Playback {
-    /// As many frames and particles as the page can carry, evenly chosen, first and last frame always.
-    fn thinned(&self) -> Thinned {
-        let frames = self.times.len().min(self.positions.len());
-        let particles = self.positions[..frames].iter().map(Vec::len).min().unwrap_or(0);
-        let kept_particles = particles.min(BUDGET / FRAMES.min(frames.max(1)));
-        // An orientation takes about as much as two positions.
-        let turning = if self.orientations.len() < frames { 0 } else { self.bodies.len() };
-        let kept_frames = frames.min((BUDGET / (kept_particles + 2 * turning).max(1)).max(1));
-        let kept = evenly(particles, kept_particles);
-        let place = |particle: usize| kept.binary_search(&particle).ok();
-        let lines: Vec<[usize; 2]> =
-            self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
-        let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
-        let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
-        let bodies = self.bodies[..turned].iter().enumerate();
-        let bodies = bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
-        let of = [frames, particles, self.lines.len()];
-        Thinned { frames: evenly(frames, kept_frames), particles: kept, lines, bodies, of }
-    }
-
     /// The figure: a canvas, its controls and its data. Gives a text instead when there is nothing to show.
     pub(crate) fn html(&self) -> String {
         let thinned = self.thinned();
@@ -97,12 +72,8 @@ impl Playback {
         };
         let mut out = String::from(CONTROLS);
         let _ = writeln!(out, "<script type=\"application/json\">{}</script>", self.json(&thinned, bounds));
-        let shown = [thinned.frames.len(), thinned.particles.len(), thinned.lines.len()];
-        if shown != thinned.of {
-            let told = |i: usize, what| {
-                format!("{} of {} {what}", integer(shown[i] as i64), integer(thinned.of[i] as i64))
-            };
-            let told = [told(0, "frames"), told(1, "particles"), told(2, "lines")].join(", ");
+        let told = thinned.told();
+        if !told.is_empty() {
             let _ = writeln!(out, "<p class=\"pb-muted\">Shown: {told}.</p>");
         }
         out.push_str("</figure>\n");
@@ -131,9 +102,11 @@ impl Playback {
             if self.names.is_empty() { Vec::new() } else { names.map(json_string).collect() };
         let radii = thinned.particles.iter().map(|&p| self.radii.get(p).copied().unwrap_or(0.0));
         let radii: Vec<f64> = if self.radii.is_empty() { Vec::new() } else { radii.collect() };
+        let (forms, solids) = solid::json(thinned.solids.iter().map(|&i| &self.solids[i]), &thinned.bodies);
         format!(
             "{{\"times\":{},\"particles\":{},\"low\":{},\"high\":{},\"lines\":[{}],\"ground\":{},\"targets\":[{}],\
-             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"solids\":[{}]}}",
+             \"names\":[{}],\"radii\":{},\"positions\":\"{}\",\"bodies\":[{}],\"turns\":\"{}\",\"forms\":[{}],\
+             \"solids\":[{}],\"surfaces\":[{}]}}",
             numbers(&times),
             thinned.particles.len(),
             numbers(&bounds[0]),
@@ -146,11 +119,9 @@ impl Playback {
             base64(&self.quantised(thinned, bounds)),
             thinned.bodies.iter().map(|[_, particle]| particle.to_string()).collect::<Vec<_>>().join(","),
             base64(&self.turns(thinned)),
-            self.solids
-                .iter()
-                .filter_map(|solid| solid_json(solid, &thinned.bodies))
-                .collect::<Vec<_>>()
-                .join(","),
+            forms.join(","),
+            solids.join(","),
+            thinned.surfaces.iter().map(Surface::json).collect::<Vec<_>>().join(","),
         )
     }
 
@@ -196,37 +167,6 @@ const CONTROLS: &str = "<figure class=\"pb-figure pb-player\">\n\
     <p class=\"pb-muted pb-hint\">Drag to turn, click and roll the wheel to zoom; space plays, arrow keys turn, + and \u{2212} \
     zoom.</p>\n\
     <noscript><p>Playing needs JavaScript; everything else on this page does not.</p></noscript>\n";
-
-/// `count` of the numbers 0 to `of` - 1, evenly spread, with the first and the last.
-fn evenly(of: usize, count: usize) -> Vec<usize> {
-    match count {
-        0 => Vec::new(),
-        1 => vec![0],
-        _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
-    }
-}
-
-/// A solid of a body that is shown.
-fn solid_json(solid: &Solid, bodies: &[[usize; 2]]) -> Option<String> {
-    let body = bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok()?;
-    // A tenth of a millimetre in a metre is less than a pixel.
-    let most = solid.corners.iter().flatten().fold(1e-9_f32, |most, x| most.max(x.abs()));
-    let unit = 10_f64.powf(f64::from(most).log10().floor() - 4.0);
-    let corners = solid.corners.iter().flatten().map(|&x| (f64::from(x) / unit).round());
-    let corners: Vec<String> =
-        corners.map(|x| if x.is_finite() { format!("{x}") } else { "0".into() }).collect();
-    let faces: Vec<String> = solid
-        .faces
-        .iter()
-        .map(|face| format!("[{}]", face.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
-        .collect();
-    let color = solid.color.map_or("null".into(), |color| numbers(&color.map(f64::from)));
-    Some(format!(
-        "{{\"body\":{body},\"unit\":{unit:e},\"corners\":[{}],\"faces\":[{}],\"color\":{color}}}",
-        corners.join(","),
-        faces.join(",")
-    ))
-}
 
 /// JSON knows no NaN: what is not finite becomes null.
 fn number(value: f64) -> String {
@@ -319,7 +259,9 @@ mod tests {
         let mut playback = swarm(2, 3);
         playback.bodies = vec![1, 2];
         playback.orientations = vec![vec![[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, -1.0]]; 2];
-        playback.solids = vec![Solid::cuboid([0.5; 3]).on(1), Solid::cuboid([0.5; 3]).on(7)];
+        playback.solids = [(1, 0.5), (7, 0.5), (0, 0.5), (0, 0.25)]
+            .map(|(body, half)| Solid::cuboid([half; 3]).on(body))
+            .to_vec();
         let thinned = playback.thinned();
         assert_eq!(thinned.bodies, [[0, 1], [1, 2]]);
         let steps: Vec<i16> =
@@ -327,12 +269,54 @@ mod tests {
         assert_eq!(steps[..8], [32767, 0, 0, 0, 0, 32767, 0, -32767]);
         let html = playback.html();
         assert!(html.contains("\"bodies\":[1,2]"), "{html}");
-        assert_eq!(html.matches("\"corners\"").count(), 1, "a solid of no body is left out");
+        assert_eq!(html.matches("\"body\"").count(), 3, "a solid of no body is left out");
+        assert_eq!(html.matches("\"corners\"").count(), 2, "what is formed alike is told once");
+        assert!(html.contains("{\"body\":1,\"form\":0,\"color\":null},{\"body\":0,\"form\":0,"), "{html}");
         assert!(html.contains("\"unit\":1e-5,\"corners\":[-50000,"), "{html}");
+        let many = vec![Solid::cuboid([0.5; 3]); 1_500];
+        let many = Playback { solids: many, ..playback.clone() }.html();
+        assert!(many.contains("Shown: 1000 of 1500 solids.") && many.matches("\"body\"").count() == 1_000);
+        // What has no area, and corners that are not there, would stop the player.
+        for faces in [vec![], vec![vec![0, 1]], vec![vec![0, 1, 99]]] {
+            playback.solids = vec![Solid { faces, ..Solid::cuboid([0.5; 3]) }];
+            assert!(playback.html().contains("\"forms\":[],\"solids\":[]"));
+        }
+        playback.solids = vec![Solid::cuboid([0.5; 3])];
         // Without orientations bodies are points.
         playback.orientations.pop();
         assert!(playback.thinned().bodies.is_empty());
         assert!(!playback.html().contains("\"corners\""));
+    }
+
+    #[test]
+    fn surfaces_follow_their_particles_and_inner_ones_stay_out() {
+        let mut playback = swarm(2, 6);
+        playback.surfaces =
+            vec![Surface { triangles: vec![[1, 3, 5], [1, 5, 9]], two_sided: true }, Surface::default()];
+        playback.inner = vec![0, 2, 4, 77];
+        playback.lines = vec![[4, 5]];
+        let thinned = playback.thinned();
+        assert_eq!(thinned.particles, [1, 3, 4, 5], "what a line holds to is there");
+        let html = playback.html();
+        assert!(
+            html.contains("\"surfaces\":[{\"two_sided\":true,\"triangles\":[0,1,3]}]}"),
+            "only one that is there: {html}"
+        );
+        assert!(html.contains("\"lines\":[2,3]") && !html.contains("Shown: "), "{html}");
+    }
+
+    #[test]
+    fn large_surfaces_become_coarse() {
+        let n = 300;
+        let mut playback = swarm(100, n * n);
+        let cells = (0..n - 1).flat_map(|i| (0..n - 1).map(move |j| i * n + j));
+        let triangles = cells.flat_map(|a| [[a, a + n, a + n + 1], [a, a + n + 1, a + 1]]).collect();
+        playback.surfaces = vec![Surface { triangles, two_sided: false }];
+        let thinned = playback.thinned();
+        let triangles = &thinned.surfaces[0].triangles;
+        assert!(triangles.len() > 20_000 && triangles.len() < 50_000, "{}", triangles.len());
+        assert!(triangles.iter().flatten().all(|&corner| corner < thinned.particles.len()));
+        assert!(playback.html().len() < 6_000_000);
     }
 
     #[test]

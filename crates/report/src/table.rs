@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::many::{self, FIRST, Piece};
 use crate::number::{human, integer};
 use crate::xml::escape;
 
@@ -108,9 +109,22 @@ impl Table {
             out.push_str(&format!("<th{class}>{}</th>", escape(column)));
         }
         out.push_str("</tr></thead><tbody>\n");
-        for row in self.padded() {
-            let cells: String = row.iter().map(Cell::html).collect();
-            out.push_str(&format!("<tr>{cells}</tr>\n"));
+        let rows: Vec<Vec<Cell>> = self.padded().collect();
+        let name = |row: &Vec<Cell>| match row.first() {
+            Some(Cell::Text(text)) => text.clone(),
+            Some(Cell::Number(_) | Cell::Integer(_)) | None => String::new(),
+        };
+        let names: Vec<String> = rows.iter().map(name).collect();
+        for piece in many::pieces(names.iter().map(String::as_str)) {
+            match piece {
+                Piece::One(at) => write_row(&mut out, &rows[at]),
+                Piece::Many(name, alike) => {
+                    let all: Vec<&Vec<Cell>> = alike.iter().map(|at| &rows[*at]).collect();
+                    summed_up(&name, &all).iter().for_each(|row| write_row(&mut out, row));
+                    all[..FIRST].iter().for_each(|row| write_row(&mut out, row));
+                    out.push_str(&many::more(all.len() - FIRST, self.columns.len()));
+                }
+            }
         }
         if self.rows.is_empty() {
             let span = self.columns.len().max(1);
@@ -128,6 +142,46 @@ impl Table {
             row
         })
     }
+}
+
+fn write_row(out: &mut String, row: &[Cell]) {
+    let cells: String = row.iter().map(Cell::html).collect();
+    out.push_str(&format!("<tr>{cells}</tr>\n"));
+}
+
+/// Three rows for many: the smallest, the median and the largest of numbers; of texts, how often each is there.
+fn summed_up(name: &str, rows: &[&Vec<Cell>]) -> [Vec<Cell>; 3] {
+    let mut summary = many::titles(name, rows.len()).map(|title| vec![Cell::Text(title)]);
+    for column in 1..rows[0].len() {
+        let number = |row: &&Vec<Cell>| match row[column] {
+            Cell::Number(value) => Some(value),
+            Cell::Integer(value) => Some(value as f64),
+            Cell::Text(_) => None,
+        };
+        let cells = match rows.iter().map(number).collect::<Option<Vec<f64>>>() {
+            Some(values) => many::spread(values.into_iter()).map(Cell::Number),
+            None => [counted(rows, column), String::new(), String::new()].map(Cell::Text),
+        };
+        summary.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+    }
+    summary
+}
+
+/// How often each text of a column is there, in the order in which they come first: "61 right, 3 WRONG".
+fn counted(rows: &[&Vec<Cell>], column: usize) -> String {
+    /// More different texts are no summary.
+    const KINDS: usize = 5;
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for text in rows.iter().map(|row| row[column].csv()) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == text) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((text, 1)),
+        }
+        if kinds.len() > KINDS {
+            return format!("more than {KINDS} different");
+        }
+    }
+    kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes CSV row by row (RFC 4180: comma, CRLF, quotes doubled), so that a table of any length needs no memory.
@@ -205,6 +259,30 @@ mod tests {
             text.lines().skip(1).map(|l| l.parse::<f64>().expect("a number").to_bits()).collect();
         assert_eq!(read, values.map(f64::to_bits));
         assert!(text.contains("\r\n0.30000000000000004\r\n") && text.contains("\r\n1e300\r\n"), "{text}");
+    }
+
+    #[test]
+    fn long_lists_are_summed_up_on_the_page_alone() {
+        let mut table = Table::new(["variable", "error", "verdict"]);
+        for i in 0..64 {
+            let verdict = if i == 40 { "WRONG" } else { "right" };
+            table.row([format!("ball[{i}].mass").into(), f64::from(i).into(), verdict.into()]);
+        }
+        table.row(["wind".into(), 0.5.into(), "right".into()]);
+        let html = table.html();
+        assert_eq!(crate::xml::first_fault(&html), None);
+        for wanted in [
+            "ball[*].mass, 64 numbers: smallest</td><td class=\"pb-n\" title=\"0.0\">0</td><td>63 right, 1 WRONG</td>",
+            "ball[*].mass: median</td><td class=\"pb-n\" title=\"31.5\">31.5</td><td></td>",
+            "<td>ball[2].mass</td>",
+            "\u{2026} and 61 more",
+            "<td>wind</td>",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is missing in {html}");
+        }
+        assert!(!html.contains("ball[3]"));
+        assert_eq!(table.csv().lines().count(), 66);
+        assert!(counted(&[&vec!["a".into()], &vec![1.0.into()], &vec!["a".into()]], 0) == "2 a, 1 1.0");
     }
 
     #[test]

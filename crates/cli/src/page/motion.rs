@@ -2,6 +2,7 @@
 
 mod measured;
 mod seen;
+mod soft;
 mod solids;
 
 use anyhow::Result;
@@ -14,9 +15,9 @@ use pullback_solve::Problem;
 use crate::simulate::Recorded;
 use seen::Seen;
 
-/// More particles than this are not drawn as paths of their own.
+/// More paths than this are not drawn.
 const MOST_PATHS: usize = 12;
-/// More measured columns, or controls, than this are not plotted.
+/// More measured columns, joints or controls than this are not plotted.
 const MOST_PLOTS: usize = 8;
 /// An axis along which less happens than this part of the most is not shown.
 const FLAT: f64 = 1e-3;
@@ -44,13 +45,24 @@ pub fn show(
     if views.is_empty() && seen.moves() {
         s.plot(&line(&targets, seen_before.as_ref(), &seen));
     }
-    if seen.pathed.len() > MOST_PATHS {
-        s.text(&format!("The first {MOST_PATHS} of {} paths.", seen.pathed.len()));
-    }
+    tell_chosen(s, seen.paths.len(), MOST_PATHS, "paths");
     joints(s, problem, before, recorded);
     controls(s, problem, recorded);
     contacts(s, recorded);
     Ok(())
+}
+
+/// As many of `of` as a plot can hold, evenly spread, with the first and the last.
+fn chosen(of: usize, most: usize) -> impl Iterator<Item = usize> {
+    let count = of.min(most);
+    (0..count).map(move |i| i * (of - 1) / (count - 1).max(1))
+}
+
+/// Says that not all of something is plotted.
+fn tell_chosen(s: &mut Section, of: usize, most: usize, what: &str) {
+    if of > most {
+        s.text(&format!("{most} of {of} {what}, evenly spread over all."));
+    }
 }
 
 fn targets(scene: &Scene, losses: &[LossTerm], seen: &Seen) -> Vec<(String, [f64; 3])> {
@@ -76,9 +88,9 @@ fn targets(scene: &Scene, losses: &[LossTerm], seen: &Seen) -> Vec<(String, [f64
 /// How far the point that goes furthest goes along each axis [m].
 fn extents(seen: &Seen) -> [f64; 3] {
     let mut extents = [0.0_f64; 3];
-    for &point in &seen.pathed {
+    for path in &seen.paths {
         for (axis, extent) in extents.iter_mut().enumerate() {
-            let along = || seen.path(point).map(|x| x[axis]);
+            let along = || seen.along(path).map(|x| x[axis]);
             let (least, most) =
                 (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max));
             *extent = extent.max(most - least);
@@ -107,13 +119,11 @@ fn paths(
     let title = if axes[1] == 2 { "Seen from the side" } else { "Seen from above" };
     let name = |axis: usize| format!("{} [m]", AXES[axis]);
     let mut plot = Plot::paths(title).x(name(axes[0])).y(name(axes[1]));
-    let path =
-        |seen: &Seen, point: usize| seen.path(point).map(|p| [p[axes[0]], p[axes[1]]]).collect::<Vec<_>>();
-    for &point in seen.pathed.iter().take(MOST_PATHS) {
-        let name = &seen.names[point];
-        let now = path(seen, point);
-        if let Some(before) = before.filter(|_| seen.pathed.len() <= 3) {
-            let before = path(before, point);
+    let along = |seen: &Seen, path| seen.along(path).map(|p| [p[axes[0]], p[axes[1]]]).collect::<Vec<_>>();
+    for path in chosen(seen.paths.len(), MOST_PATHS).map(|i| &seen.paths[i]) {
+        let (name, now) = (&path.name, along(seen, path));
+        if let Some(before) = before.filter(|_| seen.paths.len() <= 3) {
+            let before = along(before, path);
             // What does not move is drawn once.
             if before != now {
                 plot = plot.path(format!("{name}, before"), &before);
@@ -135,12 +145,11 @@ fn line(targets: &[(String, [f64; 3])], before: Option<&Seen>, seen: &Seen) -> P
     let extents = extents(seen);
     let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(2);
     let mut plot = Plot::line("Motion").x("time [s]").y(format!("{} [m]", AXES[axis]));
-    let curve = |seen: &Seen, point: usize| seen.path(point).map(|p| p[axis]).collect::<Vec<_>>();
-    for &point in seen.pathed.iter().take(MOST_PATHS) {
-        let name = &seen.names[point];
-        let values = curve(seen, point);
-        if let Some(before) = before.filter(|_| seen.pathed.len() <= 3) {
-            let values_before = curve(before, point);
+    let curve = |seen: &Seen, path| seen.along(path).map(|p| p[axis]).collect::<Vec<_>>();
+    for path in chosen(seen.paths.len(), MOST_PATHS).map(|i| &seen.paths[i]) {
+        let (name, values) = (&path.name, curve(seen, path));
+        if let Some(before) = before.filter(|_| seen.paths.len() <= 3) {
+            let values_before = curve(before, path);
             if values_before != values {
                 plot = plot.series(format!("{name}, before"), &before.times, &values_before);
             }
@@ -166,8 +175,7 @@ fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorde
             continue;
         }
         let mut plot = Plot::line(title).x("time [s]").y(format!("position [{unit}]"));
-        let shown = names.len().min(MOST_PLOTS);
-        for name in &names[..shown] {
+        for name in chosen(names.len(), MOST_PLOTS).map(|i| &names[i]) {
             let Ok(range) = layout.find(&format!("{name}.position")) else { continue };
             let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
                 recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[range.start])).unzip()
@@ -181,9 +189,7 @@ fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorde
             plot = plot.series(name, &times, &values);
         }
         s.plot(&plot);
-        if names.len() > shown {
-            s.text(&format!("The first {shown} of {}.", names.len()));
-        }
+        tell_chosen(s, names.len(), MOST_PLOTS, "joints");
     }
 }
 
@@ -206,11 +212,12 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     let steps = recorded.controls.len() / n;
     let times = &recorded.times[..steps];
     let mut plot = Plot::line("Controls").x("time [s]").y(label);
-    for i in 0..n.min(MOST_PLOTS) {
+    for i in chosen(n, MOST_PLOTS) {
         let values: Vec<f64> = (0..steps).map(|step| recorded.controls[step * n + i]).collect();
         plot = plot.series(layout.name_of(i), times, &values);
     }
     s.plot(&plot);
+    tell_chosen(s, n, MOST_PLOTS, "controls");
 }
 
 /// How hard things touch, and how deep they are in each other.
@@ -235,7 +242,7 @@ fn contacts(s: &mut Section, recorded: &Recorded) {
 
 fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen: &Seen) {
     let springs = scene.springs.iter().flat_map(|springs| springs.ends.clone());
-    let lines = springs.chain(solids::soft_edges(scene)).chain(solids::bones(scene, seen)).collect();
+    let lines = springs.chain(solids::bones(scene, seen)).collect();
     s.playback(&Playback {
         ground: scene.ground.map(|ground| ground.height).or_else(|| solids::floor(scene)),
         solids: solids::all(scene),
@@ -246,6 +253,8 @@ fn playback(s: &mut Section, scene: &Scene, targets: &[(String, [f64; 3])], seen
         names: seen.names.clone(),
         bodies: seen.bodies.clone(),
         orientations: seen.orientations.clone(),
+        surfaces: soft::surfaces(scene),
+        inner: soft::inner(scene),
         ..Playback::default()
     });
 }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
 
+use super::numbers;
+
 /// Faces in the frame of a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solid {
@@ -17,9 +19,9 @@ pub struct Solid {
 }
 
 /// Faces around a round thing.
-const AROUND: u32 = 14;
+const AROUND: u32 = 20;
 /// Rings from its pole to its equator.
-const RINGS: u32 = 4;
+const RINGS: u32 = 5;
 /// Cells of the grid that corners of a fine mesh are gathered in, along its longest side.
 const CELLS: f32 = 14.0;
 /// Meshes of fewer faces stay as they are.
@@ -141,6 +143,26 @@ impl Solid {
         Solid { corners, faces, ..Solid::default() }
     }
 
+    /// Faces that have an area, and corners that are there.
+    fn drawn(&self) -> impl Iterator<Item = &Vec<u32>> {
+        let is_corner = |c: &u32| (*c as usize) < self.corners.len();
+        self.faces.iter().filter(move |face| face.len() > 2 && face.iter().all(is_corner))
+    }
+
+    /// Corners and faces, for the page.
+    fn form(&self) -> String {
+        // A tenth of a millimetre in a metre is less than a pixel.
+        let most = self.corners.iter().flatten().fold(1e-9_f32, |most, x| most.max(x.abs()));
+        let unit = 10_f64.powf(f64::from(most).log10().floor() - 4.0);
+        let corners = self.corners.iter().flatten().map(|&x| (f64::from(x) / unit).round());
+        let corners: Vec<String> =
+            corners.map(|x| if x.is_finite() { format!("{x}") } else { "0".into() }).collect();
+        let face =
+            |face: &Vec<u32>| format!("[{}]", face.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+        let faces: Vec<String> = self.drawn().map(face).collect();
+        format!("{{\"unit\":{unit:e},\"corners\":[{}],\"faces\":[{}]}}", corners.join(","), faces.join(","))
+    }
+
     /// The same, turned by a unit quaternion (w, x, y, z) and moved [m].
     #[must_use]
     pub fn placed(mut self, position: [f32; 3], orientation: [f32; 4]) -> Solid {
@@ -156,6 +178,34 @@ impl Solid {
     pub fn on(self, body: usize) -> Solid {
         Solid { body, ..self }
     }
+}
+
+/// The place of a solid's body among those that are shown.
+fn place_of(solid: &Solid, bodies: &[[usize; 2]]) -> Option<usize> {
+    bodies.binary_search_by_key(&solid.body, |[body, _]| *body).ok()
+}
+
+/// Is something drawn of a solid?
+pub(super) fn is_seen(solid: &Solid, bodies: &[[usize; 2]]) -> bool {
+    place_of(solid, bodies).is_some() && solid.drawn().next().is_some()
+}
+
+/// The forms of solids, each once, and the solids by the places of their bodies and forms.
+pub(super) fn json<'s>(
+    solids: impl Iterator<Item = &'s Solid>,
+    bodies: &[[usize; 2]],
+) -> (Vec<String>, Vec<String>) {
+    let (mut forms, mut places, mut told) = (Vec::new(), HashMap::new(), Vec::new());
+    for solid in solids {
+        let Some(body) = place_of(solid, bodies) else { continue };
+        let form = *places.entry(solid.form()).or_insert_with_key(|form| {
+            forms.push(form.clone());
+            forms.len() - 1
+        });
+        let color = solid.color.map_or("null".into(), |color| numbers(&color.map(f64::from)));
+        told.push(format!("{{\"body\":{body},\"form\":{form},\"color\":{color}}}"));
+    }
+    (forms, told)
 }
 
 /// v turned by a unit quaternion: v + 2 w (u × v) + 2 u × (u × v)

@@ -7,7 +7,7 @@ use pullback_report::{Plot, Section};
 use pullback_scene::{LossKind, Part, Table, Track, Tracked};
 use pullback_solve::Problem;
 
-use super::{AXES, MOST_PLOTS};
+use super::{AXES, MOST_PLOTS, chosen, tell_chosen};
 use crate::simulate::Recorded;
 
 /// More measurements than this would hide the line through them.
@@ -31,7 +31,7 @@ pub fn show(
         | LossKind::Effort { .. } => None,
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
-    for (data, track) in columns.iter().take(MOST_PLOTS) {
+    for (data, track) in chosen(columns.len(), MOST_PLOTS).map(|i| columns[i]) {
         let Some(of) = Measured::new(problem, track) else { continue };
         let mut plot = Plot::line(&of.title).x("time [s]").y(&of.axis);
         let every = data.rows.len().div_ceil(MOST_POINTS).max(1);
@@ -46,9 +46,7 @@ pub fn show(
         let (times, values) = of.curve(problem, recorded)?;
         s.plot(&plot.series(if before.is_some() { "fitted" } else { "simulated" }, &times, &values));
     }
-    if columns.len() > MOST_PLOTS {
-        s.text(&format!("The first {MOST_PLOTS} of {} measured columns.", columns.len()));
-    }
+    tell_chosen(s, columns.len(), MOST_PLOTS, "measured columns");
     Ok(())
 }
 

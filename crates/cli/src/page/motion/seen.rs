@@ -1,13 +1,15 @@
 //! Points that move: particles, origins of bodies, and frames that a loss measures.
 
+use std::ops::Range;
+
 use anyhow::Result;
 use pullback_engine::articulated::Watch;
 use pullback_engine::go_on;
 use pullback_scene::robot::orientation;
-use pullback_scene::{LossKind, LossTerm, Part};
+use pullback_scene::{LossKind, LossTerm, Part, Scene};
 use pullback_solve::Problem;
 
-use super::solids;
+use super::{MOST_PATHS, soft, solids};
 use crate::simulate::Recorded;
 
 /// Where points are at the moments that a page shows.
@@ -18,12 +20,47 @@ pub struct Seen {
     pub names: Vec<String>,
     /// `points[moment][point]` [m].
     pub points: Vec<Vec<[f32; 3]>>,
-    /// The points whose paths are worth a plot: particles, what a loss measures, and bodies at the ends of robots.
-    pub pathed: Vec<usize>,
+    /// The paths that are worth a plot: of particles and the middles of soft things, of what a loss measures, and of bodies at the ends of
+    /// robots.
+    pub paths: Vec<Path>,
     /// The points that are bodies, robot after robot, and at last the world, if something is fixed to it that is drawn.
     pub bodies: Vec<usize>,
     /// `orientations[moment][body]`.
     pub orientations: Vec<Vec<[f32; 4]>>,
+}
+
+/// What goes along a path: points one after the other, as their middle.
+pub struct Path {
+    pub name: String,
+    of: Range<usize>,
+}
+
+impl Path {
+    fn of_point(point: usize, names: &[String]) -> Path {
+        Path { name: names[point].clone(), of: point..point + 1 }
+    }
+}
+
+/// The paths of particles. Where they are more than a plot holds, soft things go as their middles, but for points that a loss measures.
+fn particle_paths(scene: &Scene, losses: &[LossTerm], names: &[String]) -> Vec<Path> {
+    let particles = scene.particle_count();
+    let soft = if particles > MOST_PATHS { soft::things(scene) } else { Vec::new() };
+    let is_measured = |p: usize| {
+        losses.iter().any(|term| match &term.kind {
+            LossKind::Position { of, .. } | LossKind::Velocity { of, .. } => *of == p,
+            LossKind::PartPosition { .. }
+            | LossKind::PartVelocity { .. }
+            | LossKind::Joint { .. }
+            | LossKind::Trajectory { .. }
+            | LossKind::Contact { .. }
+            | LossKind::Effort { .. } => false,
+        })
+    };
+    let alone = |p: &usize| is_measured(*p) || !soft.iter().any(|(_, of)| of.contains(p));
+    let middle =
+        |(name, of): &(&str, Range<usize>)| Path { name: format!("middle of {name}"), of: of.clone() };
+    let points = (0..particles).filter(alone).map(|p| Path::of_point(p, names));
+    soft.iter().map(middle).chain(points).collect()
 }
 
 impl Seen {
@@ -31,7 +68,7 @@ impl Seen {
         let description = problem.description();
         let scene = &description.scene;
         let mut names: Vec<String> = (0..recorded.particles).map(|p| scene.particle_name(p)).collect();
-        let mut pathed: Vec<usize> = (0..recorded.particles).collect();
+        let mut paths = particle_paths(scene, &description.losses, &names);
         let mut parts: Vec<Part> = Vec::new();
         for (robot, described) in scene.robots.iter().enumerate() {
             parts.extend((0..described.bodies.len()).map(|body| Part::Body { robot, body }));
@@ -51,11 +88,11 @@ impl Seen {
         for (i, part) in parts.iter().enumerate() {
             names.push(scene.part_name(*part));
             if is_end(part) || measured.contains(part) {
-                pathed.push(recorded.particles + i);
+                paths.push(Path::of_point(recorded.particles + i, &names));
             }
         }
         let mut seen =
-            Seen { times: Vec::new(), names, points: Vec::new(), pathed, bodies, orientations: Vec::new() };
+            Seen { times: Vec::new(), names, points: Vec::new(), paths, bodies, orientations: Vec::new() };
         if solids::has_world(scene) {
             // Shapes that are fixed to the world hang from a body that does not move.
             seen.bodies.push(seen.names.len());
@@ -100,9 +137,13 @@ impl Seen {
         Ok(())
     }
 
-    /// Where a point is, moment after moment [m].
-    pub fn path(&self, point: usize) -> impl Iterator<Item = [f64; 3]> {
-        self.points.iter().map(move |points| points[point].map(f64::from))
+    /// Where what a path is of is, moment after moment [m].
+    pub fn along(&self, path: &Path) -> impl Iterator<Item = [f64; 3]> {
+        let (of, part) = (path.of.clone(), 1.0 / path.of.len() as f64);
+        self.points.iter().map(move |points| {
+            let add = |sum: [f64; 3], p: &[f32; 3]| std::array::from_fn(|i| sum[i] + f64::from(p[i]));
+            points[of.clone()].iter().fold([0.0; 3], add).map(|sum| sum * part)
+        })
     }
 
     /// Where a point of this name is at last [m].
@@ -113,7 +154,8 @@ impl Seen {
 
     /// Does anything move?
     pub fn moves(&self) -> bool {
-        self.pathed.iter().any(|&point| self.points.iter().any(|p| p[point] != self.points[0][point]))
+        let moves = |at: usize| self.points.iter().any(|points| points[at] != self.points[0][at]);
+        self.paths.iter().any(|path| path.of.clone().any(moves))
     }
 }
 

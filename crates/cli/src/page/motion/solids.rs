@@ -36,22 +36,6 @@ pub fn all(scene: &Scene) -> Vec<Solid> {
     solids
 }
 
-/// The edges of soft sheets, and of the surfaces of soft solids, as pairs of particles.
-pub fn soft_edges(scene: &Scene) -> Vec<[usize; 2]> {
-    let mut edges = Vec::new();
-    let first = |group: usize| scene.particles.iter().take(group).map(|it| it.positions.len()).sum::<usize>();
-    for solid in &scene.solids {
-        let (surface, first) = (solid.mesh().surface(), first(solid.group));
-        let particle = |i: u32| first + surface.points[i as usize] as usize;
-        edges.extend(surface.mesh.edges().into_iter().map(|edge| edge.map(particle)));
-    }
-    for sheet in &scene.sheets {
-        let first = first(sheet.group);
-        edges.extend(sheet.mesh().edges().into_iter().map(|edge| edge.map(|i| first + i as usize)));
-    }
-    edges
-}
-
 /// Is a shape fixed to the world that is drawn as a solid?
 pub fn has_world(scene: &Scene) -> bool {
     let of_robots = scene.robots.iter().flat_map(shown).filter(|shape| shape.body.is_none());

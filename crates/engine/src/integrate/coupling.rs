@@ -269,6 +269,12 @@ impl Coupling {
         Ok(self.reach.find(self.coupled.by.surface(), before, &self.ways, margin))
     }
 
+    /// The mean of the ways that some particles go, as they were looked at last.
+    pub fn mean_way(&self, particles: &[usize]) -> Vec3 {
+        let sum = particles.iter().fold(Vec3::default(), |sum, &i| sum + self.ways[i]);
+        sum * (1.0 / particles.len().max(1) as f64)
+    }
+
     /// How much of a step of the unknowns a world can go from where its derivative was made, before surfaces meet.
     pub fn reach(
         &mut self,

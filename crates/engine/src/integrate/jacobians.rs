@@ -37,8 +37,10 @@ pub struct Jacobians {
     coupling: Option<Coupling>,
     /// Particles that motions lead, whatever the unknowns are.
     led: Vec<usize>,
-    /// Of which unknowns nothing moves but what is led: of this many times the velocities before the step.
+    /// Of which unknowns nothing moves but what is led: of this many times the velocities before the step; and how far others go by each
+    /// unknown that is more [s].
     still: f64,
+    way: f64,
     /// Entries and masses on their way.
     entries: Vec<f64>,
     masses: Vec<f64>,
@@ -93,6 +95,11 @@ impl Jacobians {
             Some(coupling) => coupling.first_places(&derivative),
             None => derivative.sparsity().clone(),
         };
+        let h = step.scheme().part();
+        let (still, way) = match step.scheme().integrator {
+            Integrator::ImplicitMidpoint => (-1.0, 0.25 * h),
+            _ => (0.0, h),
+        };
         let entries = vec![0.0; if coupling.is_some() { places.columns.len() } else { 0 }];
         let factors = factors(places, of_particles, worlds, &mut bench)?;
         Some(Jacobians {
@@ -105,7 +112,8 @@ impl Jacobians {
             bench,
             coupling,
             led: step.model().moved().map_or(Vec::new(), |moved| moved.points().to_vec()),
-            still: if step.scheme().integrator == Integrator::ImplicitMidpoint { -1.0 } else { 0.0 },
+            still,
+            way,
             entries,
             masses: vec![0.0; of_particles / 3],
         })
@@ -175,8 +183,9 @@ impl Jacobians {
         Ok(())
     }
 
-    /// Makes a first guess z of the unknowns of all worlds, from `state`, one that no soft surfaces meet on the way to: where they would, it is
-    /// brought nearer to `still`, with which nothing moves but what is led. Says what holds a world for which there is none.
+    /// Makes a first guess z of the unknowns of all worlds, from `states`, one that no soft surfaces meet on the way to: where they would, it is
+    /// brought nearer to `still`, with which nothing moves but what is led; or all goes along with that. Says what holds a world for which there
+    /// is no guess.
     pub fn hold_back(
         &mut self,
         z: &mut [f64],
@@ -187,39 +196,68 @@ impl Jacobians {
         if self.coupling.is_none() {
             return Ok(Ok(()));
         }
-        self.write_unknowns(still)?;
-        self.derivative.forward();
-        let (size, worlds) = (self.size, self.factors.len());
-        let Jacobians { derivative, coupling: Some(coupling), led, .. } = self else { return Ok(Ok(())) };
-        for (world, state) in states.chunks_exact(states.len() / worlds).enumerate() {
-            let x = |i: usize| Vec3 { x: state[3 * i], y: state[3 * i + 1], z: state[3 * i + 2] };
-            coupling.note(derivative, world, led.iter().map(|&i| (i, x(i))))?;
-        }
+        self.note(still, states)?;
         for attempt in 0..=ATTEMPTS {
-            self.write_unknowns(z)?;
-            self.derivative.forward();
-            let Jacobians { derivative, coupling: Some(coupling), led, .. } = self else { return Ok(Ok(())) };
-            let mut held = None;
-            for (world, z) in z.chunks_exact_mut(size).enumerate() {
-                let gone = coupling.reach_of_first(derivative, world, rounding)?;
-                // What is led goes its way, however little the others do.
-                let part = match attempt {
-                    _ if gone.part == 1.0 => continue,
-                    0 => gone.part,
-                    _ if attempt + 1 < ATTEMPTS => 0.5,
-                    _ => 0.0,
-                };
-                held = gone.held;
-                let still = &still[world * size..(world + 1) * size];
-                z.iter_mut().zip(still).for_each(|(z, still)| *z = *still + part * (*z - *still));
-            }
-            match held {
+            match self.hold_back_once(z, still, attempt, rounding)? {
                 Some(held) if attempt == ATTEMPTS => return Ok(Err(held)),
-                Some(_) if !led.is_empty() => {}
-                _ => return Ok(Ok(())),
+                // What is led goes its way, however little the others do.
+                Some(_) if !self.led.is_empty() => {}
+                _ => break,
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Notes where all particles are before a step.
+    fn note(&mut self, still: &[f64], states: &[f64]) -> Result<(), AccessError> {
+        self.write_unknowns(still)?;
+        self.derivative.forward();
+        let Jacobians { derivative, coupling: Some(coupling), led, factors, .. } = self else {
+            return Ok(());
+        };
+        for (world, state) in states.chunks_exact(states.len() / factors.len()).enumerate() {
+            let x = |i: usize| Vec3 { x: state[3 * i], y: state[3 * i + 1], z: state[3 * i + 2] };
+            coupling.note(derivative, world, led.iter().map(|&i| (i, x(i))))?;
+        }
+        Ok(())
+    }
+
+    /// Tries a guess, and makes the next for worlds for which it is none. Says what holds one of them.
+    fn hold_back_once(
+        &mut self,
+        z: &mut [f64],
+        still: &[f64],
+        attempt: usize,
+        rounding: f64,
+    ) -> Result<Option<[u32; 4]>, AccessError> {
+        self.write_unknowns(z)?;
+        self.derivative.forward();
+        let Jacobians { derivative, coupling: Some(coupling), led, size, of_particles, way, .. } = self
+        else {
+            return Ok(None);
+        };
+        let (size, mut held) = (*size, None);
+        for (world, z) in z.chunks_exact_mut(size).enumerate() {
+            let gone = coupling.reach_of_first(derivative, world, rounding)?;
+            if gone.part == 1.0 {
+                continue;
+            }
+            held = gone.held;
+            let part = match attempt {
+                0 => gone.part,
+                _ if attempt + 2 < ATTEMPTS => 0.5,
+                _ => 0.0,
+            };
+            let still = &still[world * size..(world + 1) * size];
+            z.iter_mut().zip(still).for_each(|(z, still)| *z = *still + part * (*z - *still));
+            if attempt + 1 == ATTEMPTS {
+                let along = coupling.mean_way(led);
+                let along = [along.x, along.y, along.z].map(|along| along / *way);
+                let free = z[..*of_particles].as_chunks_mut::<3>().0;
+                free.iter_mut().for_each(|z| (0..3).for_each(|i| z[i] += along[i]));
+            }
+        }
+        Ok(held)
     }
 
     /// Nothing moves but what is led where the unknowns are this many times the velocities before the step.

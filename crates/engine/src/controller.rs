@@ -1,7 +1,7 @@
 //! Controllers inside the rollout: small networks of time and state, whose weights are params.
 //!
-//! u' = u + scale · tanh(b + W s + G y),  with sinusoids s of time, numbers y of the state at the start of the step, and the control u
-//! that is given from outside.
+//! u' = u + scale · tanh(b + W s + G y),  with sinusoids s of time, numbers y of the state at the start of each part of a step, and the
+//! control u that is given from outside for all of it.
 
 use std::collections::HashMap;
 

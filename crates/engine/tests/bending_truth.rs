@@ -2,7 +2,7 @@
 //! slowest period.
 
 use pullback_engine::rollout::{Bars, Loss, Moment};
-use pullback_engine::{Energy, Integrator, Model, Options, Rollout, Scheme, Start, Step};
+use pullback_engine::{Energy, Gradient, Integrator, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_scene::soft::{Diagonals, SheetMesh};
 use pullback_scene::{Actuator, Elastic, Scene, Sheet, World};
 
@@ -300,4 +300,174 @@ fn a_crease_folds_freely() {
     // ½ k θ² l/h, with a line of 0.4 m and cells of 0.1 m.
     assert!((stiff / (0.5 * 0.5 * 0.49 * 4.0) - 1.0).abs() < 1e-9, "{stiff}");
     assert!(soft.abs() < 1e-15 && without.abs() < 1e-15, "{soft}, {without}");
+}
+
+/// Numbers of the state of particle `point`, where `along` is a unit or any other vector.
+fn along(point: usize, along: [f64; 3]) -> Vec<(usize, f64)> {
+    (0..3).map(|a| (3 * point + a, along[a])).collect()
+}
+
+/// A square of 1 m whose front is up. Its first triangle is held, and the last corner, that of the second, is where the angle over the diagonal
+/// says: turned about the diagonal, by 0 in the plane, and upwards, to the front, by what is positive.
+struct Square {
+    sheet: Sheet,
+    held: Vec<u32>,
+    free: usize,
+    /// The middle of the diagonal, where the free corner turns about, and from there to it when the square is flat.
+    middle: [f64; 3],
+    out: [f64; 3],
+}
+
+impl Square {
+    fn new() -> Self {
+        let mesh = SheetMesh::sheet([1.0; 2], [1; 2], Diagonals::One).expect("a square");
+        let elastic = Elastic::of_young_in_plane(1e3, 0.3).expect("matter");
+        let sheet = Sheet::new("flap", &mesh, 1e-2, elastic, 1000.0).bending(0.5);
+        assert_eq!(sheet.hinges.len(), 1);
+        let [a, b] = sheet.hinges[0].edge.map(|i| sheet.rest[i as usize]);
+        let free = sheet.hinges[0].opposite[1] as usize;
+        let middle = std::array::from_fn(|i| 0.5 * (a[i] + b[i]));
+        let out = std::array::from_fn(|i| sheet.rest[free][i] - middle[i]);
+        // It goes round anticlockwise, seen from above.
+        let [p, q, r] = sheet.elements[0].map(|i| sheet.rest[i as usize]);
+        assert!((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]) > 0.9);
+        let held = sheet.elements[0].to_vec();
+        assert!(!held.contains(&(free as u32)) && middle[2] == 0.0 && out[2] == 0.0);
+        Square { sheet, held, free, middle, out }
+    }
+
+    /// Where the free corner is at an angle, and how it goes on when the angle grows [m/rad].
+    fn corner(&self, angle: f64) -> [[f64; 3]; 2] {
+        let half = (self.out[0] * self.out[0] + self.out[1] * self.out[1]).sqrt();
+        let (sin, cos) = angle.sin_cos();
+        let at = |across: f64, up: f64| [across * self.out[0], across * self.out[1], up * half];
+        let turned = at(cos, sin);
+        [std::array::from_fn(|i| self.middle[i] + turned[i]), at(-sin, cos)]
+    }
+
+    /// The sheet after steps that are much longer than anything swings: where its free corner is, and how that depends on params and on the
+    /// controls of each step, along a direction.
+    fn settled(&self, sheet: Sheet, controls: &[f64], along: Vec<(usize, f64)>) -> ([f64; 3], Gradient) {
+        let points = sheet.points().fix_points(&self.held);
+        let mut scene = still();
+        scene.add_sheet(sheet, points);
+        let model = Model::new(&scene).expect("a scene that makes sense");
+        let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1e6)).expect("a step");
+        let mut rollout = Rollout::<f64>::new(&step, Options::new(3)).expect("a rollout");
+        let (state, params) = (model.state(), model.params());
+        let start = Start::new(&state, controls, &params);
+        let gradient = rollout.gradient(&start, &Weighed(along)).expect("a gradient").clone();
+        let mut last = Vec::new();
+        rollout.watch(&start, |m| last = m.state.to_vec()).expect("it turns");
+        (std::array::from_fn(|a| last[3 * self.free + a]), gradient)
+    }
+}
+
+fn apart(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Nothing pushes the flap at θ = θ₀ + fold, where nothing is stretched either: it is found there, on the side that is documented, and goes
+/// along its circle as either of them grows, whether θ₀ is given or is that of the mesh, and whether the fold is a param or a control.
+#[test]
+fn angles_at_rest_and_folds() {
+    let square = Square::new();
+    for (rest, fold) in [(0.3, 0.2), (0.3, -0.9), (-0.7, 0.1), (0.0, 0.6)] {
+        let [wanted, slope] = square.corner(rest + fold);
+        let half = apart(slope, [0.0; 3]);
+        // The rate of the angle, when the corner goes along its circle.
+        let turns = along(square.free, slope.map(|x| x / (half * half)));
+        let given = Sheet { rest_angles: Some(vec![rest]), fold: vec![fold], ..square.sheet.clone() };
+        let mut built = Sheet { fold: vec![fold], ..square.sheet.clone() };
+        built.rest[square.free] = square.corner(rest)[0];
+        for (name, sheet) in [("given", given), ("built", built)] {
+            let by = |gradient: &Gradient, name: &str| gradient.params(0).expect("names").number(name).ok();
+            let (place, gradient) = square.settled(sheet.clone(), &[], turns.clone());
+            let of_params = [by(&gradient, "flap.fold"), by(&gradient, "flap.rest_angle")];
+
+            let driven = Sheet { fold: vec![0.0], fold_controlled: true, ..sheet };
+            let (again, gradient) = square.settled(driven, &[2.0 * fold, -fold, fold], turns.clone());
+            let of_controls = &gradient.controls;
+            println!(
+                "{rest} {name} and {fold}: {:.1e} and {:.1e} off, by {of_params:?}, by controls {of_controls:?}",
+                apart(place, wanted),
+                apart(again, wanted)
+            );
+            assert!(apart(place, wanted) < 1e-9, "{name}: {place:?}, and not {wanted:?}");
+            assert!(apart(again, wanted) < 1e-9, "{name}, by controls: {again:?}, and not {wanted:?}");
+            let one = |found: f64| assert!((found - 1.0).abs() < 1e-9, "{name}: {found}");
+            one(of_params[0].expect("a fold"));
+            assert_eq!(of_params[1].is_some(), name == "given");
+            of_params[1].into_iter().chain([of_controls[2]]).for_each(one);
+            assert!(of_controls[..2].iter().all(|x| x.abs() < 1e-9), "it forgets: {of_controls:?}");
+        }
+    }
+}
+
+/// Cells of a strip stay flat and of the same size where the hinges between them alone are folded: its columns are corners of a chain on a
+/// circle of the radius h/(2 sin(fold/2)). The end turns about a hinge whose fold grows.
+#[test]
+fn a_folded_strip_is_an_arc() {
+    const CELLS: usize = 9;
+    const STEPS: usize = 8;
+    let (cell, fold) = (0.1, 0.4);
+    let mesh =
+        SheetMesh::sheet([cell * CELLS as f64, 0.15], [CELLS, 1], Diagonals::Alternating).expect("a strip");
+    let elastic = Elastic::of_young_in_plane(1e6, 0.3).expect("matter");
+    let strip = Sheet::new("strip", &mesh, 1e-3, elastic, 1000.0).bending(0.2);
+    let column = |point: u32| point as usize % (CELLS + 1);
+    let rungs: Vec<Option<usize>> = strip
+        .hinges
+        .iter()
+        .map(|hinge| (column(hinge.edge[0]) == column(hinge.edge[1])).then(|| column(hinge.edge[0])))
+        .collect();
+    assert_eq!(rungs.iter().flatten().count(), CELLS - 1);
+    let count = strip.hinges.len();
+    let strip = Sheet { fold: vec![0.0; count], fold_controlled: true, ..strip };
+    let held: Vec<u32> = [0, 1].iter().flat_map(|&at| [at, at + CELLS as u32 + 1]).collect();
+    let points = strip.points().fix_points(&held);
+    let mut scene = still();
+    scene.add_sheet(strip, points);
+    let model = Model::new(&scene).expect("a scene that makes sense");
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1e4)).expect("a step");
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(STEPS)).expect("a rollout");
+    let (state, params) = (model.state(), model.params());
+    // Folds grow, and stay for three steps.
+    let part = |at: usize| ((at + 1) as f64 / (STEPS - 2) as f64).min(1.0);
+    let folds = |at: usize| rungs.iter().map(move |rung| if rung.is_some() { fold * part(at) } else { 0.0 });
+    let controls: Vec<f64> = (0..STEPS).flat_map(folds).collect();
+    let start = Start::new(&state, &controls, &params);
+    let mut last = Vec::new();
+    rollout.watch(&start, |m| last = m.state.to_vec()).expect("it folds");
+
+    // Cell by cell, each turned up against the one before.
+    let mut wanted = vec![[state.values()[0], 0.0]];
+    for at in 0..CELLS {
+        let [x, z] = wanted[at];
+        let (sin, cos) = (fold * at as f64).sin_cos();
+        wanted.push([x + cell * cos, z + cell * sin]);
+    }
+    let radius = 0.5 * cell / (0.5 * fold).sin();
+    let middle = [wanted[0][0] + 0.5 * cell, radius * (0.5 * fold).cos()];
+    for (at, &[x, z]) in wanted.iter().enumerate() {
+        let off = ((x - middle[0]).hypot(z - middle[1]) / radius - 1.0).abs();
+        assert!(off < 1e-12, "an arc: {off:e}");
+        for point in [at, at + CELLS + 1] {
+            let found: [f64; 3] = std::array::from_fn(|a| last[3 * point + a]);
+            let off = apart(found, [x, mesh.points[point][1], z]);
+            assert!(off < 1e-9, "column {at}: {found:?}, and not {x}, {z}: {off:e}");
+        }
+    }
+    // The end goes at right angles to the line from the hinge.
+    let end = wanted[CELLS];
+    for (axis, name) in [(0, "x"), (2, "z")] {
+        let places = [CELLS, 2 * CELLS + 1].map(|point| (3 * point + axis, 0.5)).to_vec();
+        let gradient = rollout.gradient(&start, &Weighed(places)).expect("a gradient");
+        let by = &gradient.controls[(STEPS - 1) * count..];
+        for (by, rung) in by.iter().zip(&rungs).filter_map(|(by, rung)| rung.map(|rung| (by, rung))) {
+            let hinge = wanted[rung];
+            let lever = if axis == 0 { hinge[1] - end[1] } else { end[0] - hinge[0] };
+            assert!((by - lever).abs() < 1e-8, "{name} by the fold of column {rung}: {by}, and not {lever}");
+        }
+    }
 }

@@ -86,31 +86,6 @@ fn momentum_is_kept() {
     }
 }
 
-/// Energy is kept to the order of velocity Verlet: half the step makes a quarter of the drift.
-#[test]
-fn energy_is_kept_to_second_order() {
-    for (name, soft) in kinds(false) {
-        let model = soft.flying(bowed, |_, _| [0.1, 0.2, -0.1]);
-        let mut energy = Energy::new(&model).expect("an energy");
-        assert!(energy.is_conserved(), "{name}");
-        let mut drift = |dt: f64| {
-            let states = run(&model, Integrator::VelocityVerlet, dt, (0.2 / dt) as usize);
-            let params = model.params();
-            let mut at = |state: &[f64]| {
-                let found = energy.of(state, params.values()).expect("an energy");
-                found.0 + found.1
-            };
-            let first = at(&states[0]);
-            (first, states.iter().map(|state| (at(state) - first).abs()).fold(0.0, f64::max))
-        };
-        let ((first, coarse), (_, fine)) = (drift(5e-4), drift(2.5e-4));
-        println!("energy, {name}: {:.1e} and {:.1e} of {first:.3}", coarse / first, fine / first);
-        assert!(coarse < 0.05 * first, "{name}: {coarse} of {first}");
-        // What comes next is of fourth order: a few hundredths of this at these steps.
-        assert!((3.8..4.2).contains(&(coarse / fine)), "{name}: {coarse}, {fine}");
-    }
-}
-
 /// A rigid motion of what is deformed is not damped, to rounding; another motion of that speed is.
 #[test]
 fn what_turns_as_a_whole_is_not_damped() {

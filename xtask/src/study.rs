@@ -13,8 +13,8 @@ use anyhow::{Result, bail};
 pub const COMMAND: Command = Command {
     name: "study",
     usage: "gradients [--states NUMBER] | soft [--instances NUMBER]",
-    about: "Run the gradient matrix and 100,000 random states of contact, or random problems with soft bodies; write \
-            docs/gradients.md, or docs/soft-tasks.md.",
+    about: "Run the gradient matrix and 100,000 random states of contact (of 0 the table stays as it is), or random problems with soft \
+            bodies; write docs/gradients.md, or docs/soft-tasks.md.",
     run,
 };
 
@@ -23,8 +23,9 @@ struct Study {
     name: &'static str,
     /// What may be given: how many of what is random.
     option: &'static str,
-    /// How many if it is not given.
+    /// How many if it is not given, and at least.
     usual: usize,
+    least: usize,
     run: fn(&Workspace, usize) -> Result<()>,
 }
 
@@ -42,7 +43,7 @@ fn chosen(arguments: &[String]) -> Result<(&'static Study, usize)> {
     match (study, &words[..]) {
         (Some(study), [_]) => Ok((study, study.usual)),
         (Some(study), [_, option, number]) if *option == study.option => match number.parse() {
-            Ok(number) if number > 0 => Ok((study, number)),
+            Ok(number) if number >= study.least => Ok((study, number)),
             Ok(_) | Err(_) => bail!("`{number}` is no number of {}", option.trim_start_matches('-')),
         },
         _ => bail!("usage: cargo xtask study {}", COMMAND.usage),
@@ -66,12 +67,13 @@ mod tests {
             |text: &str| chosen(&words(text)).map(|(study, number)| (study.name, number)).expect(text);
         assert_eq!(right("gradients"), ("gradients", 100_000));
         assert_eq!(right("gradients --states 7"), ("gradients", 7));
+        assert_eq!(right("gradients --states 0"), ("gradients", 0));
         assert_eq!(right("soft"), ("soft", 20));
         assert_eq!(right("soft --instances 2"), ("soft", 2));
         for wrong in [
             "",
             "gradients --states",
-            "gradients --states 0",
+            "soft --instances 0",
             "gradients --states x",
             "soft --states 7",
             "heap",

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 
-pub const STUDY: Study = Study { name: "soft", option: "--instances", usual: INSTANCES, run };
+pub const STUDY: Study = Study { name: "soft", option: "--instances", usual: INSTANCES, least: 1, run };
 
 const DOCUMENT: &str = "docs/soft-tasks.md";
 

@@ -26,6 +26,7 @@ mod angles;
 mod ball;
 mod block;
 mod check;
+mod doubts;
 mod edges;
 mod facets;
 mod fill;

@@ -388,6 +388,56 @@ fn doubts_about_contact() {
     assert!(through.contains("solids and sheets pass through the shapes of the world"), "{through}");
 }
 
+/// Meshes that can be simulated, and are probably not what was meant: one warning for each kind.
+#[test]
+fn doubts_about_meshes() {
+    let square = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0], [9, 0, 0]]";
+    let sheet = |name: &str, elements: &str| {
+        format!(
+            "[[sheets]]\nname = \"{name}\"\nmesh = {{ points = {square}, elements = {elements} }}\nthickness = 0.1\nyoung = 1\npoisson = 0\ndensity = 1\n"
+        )
+    };
+    let said = |rest: &str| {
+        let text = format!("[simulation]\ndt = 0.001\nsteps = 10\n{rest}");
+        let scene = Scene::parse(&text, "doubts.toml").unwrap_or_else(|error| panic!("{error}"));
+        scene.warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let pinched = sheet("bow", "[[0, 1, 2], [0, 3, 4]]") + "mass = 0.1\n";
+    assert_eq!(
+        said(&pinched),
+        [
+            "doubts.toml:6:1: sheets[0].mesh: `bow`: 1 point is in no element: 5\n  \
+             fix: leave out what is in no element; in code, `tidied()` does",
+            "doubts.toml:6:1: sheets[0].mesh: `bow`: triangles hang together by 1 point: 0 (triangles 0 and 1)\n  \
+             fix: let them share an edge, or give each a point of its own, unless they are to turn about that point",
+        ]
+    );
+    // Of several that are alike the first is told, and the names of the others.
+    let text: String = ["a", "b", "c"].map(|name| sheet(name, "[[0, 1, 2], [0, 3, 4], [5, 2, 1]]")).concat();
+    let found = said(&text);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains(
+        "`a`: triangles hang together by 1 point: 0 (triangles 0 and 1); so it is with `b` and `c`\n"
+    ));
+    assert_eq!(said(&sheet("whole", "[[0, 1, 2], [0, 2, 3], [0, 3, 4], [5, 2, 1]]")), Vec::<String>::new());
+    let solid = |mesh: &str| {
+        format!("[[solids]]\nname = \"block\"\nmesh = {mesh}\nyoung = 1\npoisson = 0\ndensity = 1\n")
+    };
+    let points = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0], [0, 0, -1], [-1, 0, 0]]";
+    let at_edge =
+        said(&solid(&format!("{{ points = {points}, elements = [[0, 1, 2, 3], [0, 1, 4, 5]] }}\nmass = 1")));
+    assert!(at_edge[1].contains(
+        "solids[0].mesh: `block`: the surface touches itself at 1 edge: [0, 1] (tetrahedra 0 and 1)\n"
+    ));
+    let parts = said(&solid(&format!("{{ points = {points}, elements = [[0, 1, 2, 3], [0, 6, 5, 4]] }}")));
+    assert!(
+        parts[0].contains("`block`: the surface touches itself at 1 point: 0 (tetrahedra 0 and 1)\n"),
+        "{parts:?}"
+    );
+    // Nothing that is made here, or given with the tests, is doubted.
+    assert_eq!(said(&solid("{ icosphere = 1, subdivisions = 1, layers = 2 }")), Vec::<String>::new());
+}
+
 /// What is filled is closed, but for small gaps.
 #[test]
 fn open_surfaces_are_not_filled() {

@@ -167,7 +167,7 @@ fn ground(ground: &Ground, scene: &Scene) -> Checked {
 }
 
 /// What is allowed, and probably not meant.
-pub(crate) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
+pub(super) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
     [nothing_touches(scene), falls_through(scene), light_bodies(scene), light_points(scene)]
         .into_iter()
         .flatten()

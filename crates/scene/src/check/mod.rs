@@ -10,13 +10,13 @@ mod scene;
 mod soft;
 mod soft_contact;
 
-pub(crate) use contact::doubts;
 pub(crate) use number::{Number, not_finite};
 pub(crate) use problem::{complete, losses, optimiser, variables};
 pub(crate) use robot::robot;
 pub(crate) use scene::scene;
 
 use crate::error::Invalid;
+use crate::scene::Scene;
 use crate::words;
 
 /// Most particles, springs, or targets of forces: more is taken for a slip, before it is taken from memory.
@@ -27,6 +27,11 @@ pub(crate) const MOST_STEPS: usize = 1_000_000_000;
 
 /// Most loose bodies: each has a name, a joint and a shape.
 pub(crate) const MOST_BODIES: usize = 1_000_000;
+
+/// What is allowed, and probably not meant. Meshes of the scene are checked already.
+pub(crate) fn doubts(scene: &Scene) -> impl Iterator<Item = Invalid> + use<> {
+    soft::doubts(scene).into_iter().chain(contact::doubts(scene))
+}
 
 /// What more than [`MOST`] of something gives.
 pub(crate) fn too_many(path: impl Into<String>, count: usize, what: &str) -> Invalid {

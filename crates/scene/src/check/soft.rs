@@ -79,6 +79,31 @@ pub(super) fn all(scene: &Scene) -> Checked {
     Ok(())
 }
 
+/// What is allowed in meshes, and probably not meant: what several have is said once.
+pub(super) fn doubts(scene: &Scene) -> Vec<Invalid> {
+    let solids = scene.solids.iter().enumerate();
+    let solids = solids.map(|(i, it)| (format!("solids[{i}].mesh"), &it.name, it.mesh().doubts()));
+    let sheets = scene.sheets.iter().enumerate();
+    let sheets = sheets.map(|(i, it)| (format!("sheets[{i}].mesh"), &it.name, it.mesh().doubts()));
+    // With the names of those of which the same is to be said.
+    let mut kinds: Vec<(Invalid, Vec<&str>)> = Vec::new();
+    for (path, name, found) in solids.chain(sheets) {
+        for doubt in found {
+            if let Some((_, alike)) = kinds.iter_mut().find(|(other, _)| other.fix == doubt.fix) {
+                alike.push(name);
+            } else {
+                let what = format!("{}: {}", words::quoted(name), doubt.what);
+                kinds.push((Invalid::new(path.clone(), what, doubt.fix), Vec::new()));
+            }
+        }
+    }
+    let said = |(doubt, alike): (Invalid, Vec<&str>)| match alike.as_slice() {
+        [] => doubt,
+        _ => Invalid { what: format!("{}; so it is with {}", doubt.what, words::list(&alike)), ..doubt },
+    };
+    kinds.into_iter().map(said).collect()
+}
+
 /// A list of numbers of a solid or sheet: of elements, or of hinges.
 struct Numbers<'n> {
     path: &'n str,

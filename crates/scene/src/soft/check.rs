@@ -1,7 +1,6 @@
 //! Whether points and elements make a mesh.
 
 use super::facets::{self, Facet, same};
-use super::joined::Parts;
 use super::mesh::{Mesh, SheetMesh, SolidMesh, area_normal, mirror, tetrahedron_volume};
 use crate::check::{MOST, Number, too_many};
 use crate::error::Invalid;
@@ -14,7 +13,8 @@ const DEGENERATE: f64 = 1e-12;
 
 impl SolidMesh {
     /// Whether it is a solid: its numbers are those of points, all places are finite, volumes are positive, and no side is
-    /// shared by more than two tetrahedra, or by two on the same side of it.
+    /// shared by more than two tetrahedra, or by two on the same side of it. Tetrahedra that meet at an edge or a point alone are
+    /// among its [`doubts`](Self::doubts).
     ///
     /// # Errors
     ///
@@ -66,7 +66,8 @@ impl SolidMesh {
 
 impl SheetMesh {
     /// Whether it is a sheet: its numbers are those of points, all places are finite, no triangle is without area, no edge is
-    /// shared by more than two, and neighbours are wound alike.
+    /// shared by more than two, and neighbours are wound alike. Triangles that meet at a point alone are among its
+    /// [`doubts`](Self::doubts).
     ///
     /// # Errors
     ///
@@ -145,29 +146,6 @@ impl SheetMesh {
 }
 
 impl<const CORNERS: usize> Mesh<CORNERS> {
-    /// What is no fault, but rarely meant: points that no element has, and parts that share no point.
-    pub fn doubts(&self) -> Vec<Invalid> {
-        let mut doubts = Vec::new();
-        let parts = Parts::of(self);
-        let loose: Vec<u32> = (0..self.points.len() as u32).filter(|&at| !parts.used(at)).collect();
-        if let [first, ..] = loose[..] {
-            let are = if loose.len() == 1 { "1 point is" } else { &format!("{} points are", loose.len()) };
-            let what = format!("{are} in no element: {}", numbers(&loose));
-            doubts.push(Invalid::new(format!("points[{first}]"), what, "`tidied()` leaves them out"));
-        }
-        let firsts = parts.first_elements(self);
-        if firsts.len() > 1 {
-            let what = format!(
-                "the mesh has {} parts that share no point; their first elements are {}",
-                firsts.len(),
-                numbers(&firsts)
-            );
-            let fix = "join them, with `welded()` where points are in one place, or let them move apart";
-            doubts.push(Invalid::new(format!("elements[{}]", firsts[1]), what, fix));
-        }
-        doubts
-    }
-
     /// Numbers of points and elements, and places.
     pub(super) fn check_numbers(&self, plural: &str) -> Result<(), Invalid> {
         if self.elements.is_empty() {
@@ -255,7 +233,7 @@ fn of(some: usize, all: usize, plural: &str) -> String {
 }
 
 /// Numbers of elements or points, cut when they are many.
-fn numbers(all: &[u32]) -> String {
+pub(super) fn numbers(all: &[u32]) -> String {
     words::joined(all.len(), all.iter().map(u32::to_string))
 }
 

@@ -1,4 +1,4 @@
-//! Two meshes as one, and one as its parts.
+//! Two meshes as one, and points as one.
 
 use std::collections::HashMap;
 
@@ -97,55 +97,5 @@ impl<const CORNERS: usize> Mesh<CORNERS> {
         self.points = kept;
         self.elements.iter_mut().flatten().for_each(|at| *at = new_of[*at as usize]);
         self
-    }
-}
-
-/// Which points hang together, by a forest whose roots stand for whole parts.
-pub(super) struct Parts {
-    /// A point of the same part with a lesser number; a root has its own.
-    above: Vec<u32>,
-    used: Vec<bool>,
-}
-
-impl Parts {
-    pub fn of<const CORNERS: usize>(mesh: &Mesh<CORNERS>) -> Self {
-        let count = mesh.points.len();
-        let mut parts = Self { above: (0..count as u32).collect(), used: vec![false; count] };
-        for element in &mesh.elements {
-            for &at in element {
-                parts.used[at as usize] = true;
-                let [a, b] = [element[0], at].map(|at| parts.root(at));
-                parts.above[a.max(b) as usize] = a.min(b);
-            }
-        }
-        parts
-    }
-
-    /// Whether an element has the point.
-    pub fn used(&self, point: u32) -> bool {
-        self.used[point as usize]
-    }
-
-    fn root(&mut self, mut at: u32) -> u32 {
-        while self.above[at as usize] != at {
-            let next = self.above[at as usize];
-            self.above[at as usize] = self.above[next as usize];
-            at = next;
-        }
-        at
-    }
-
-    /// The first element of each part, in ascending order.
-    pub fn first_elements<const CORNERS: usize>(mut self, mesh: &Mesh<CORNERS>) -> Vec<u32> {
-        let mut seen = vec![false; mesh.points.len()];
-        let mut firsts = Vec::new();
-        for (number, element) in (0u32..).zip(&mesh.elements) {
-            let root = self.root(element[0]) as usize;
-            if !seen[root] {
-                seen[root] = true;
-                firsts.push(number);
-            }
-        }
-        firsts
     }
 }

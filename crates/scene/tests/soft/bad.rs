@@ -250,18 +250,137 @@ fn sheets_wound_against_each_other() {
     assert!(found.contains("the sheet has only one side"), "{found}");
 }
 
+/// What is said of a mesh that is good, in words.
+fn doubts_of(all: Vec<Invalid>) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
 #[test]
-fn doubts() {
+fn points_in_no_element_and_parts() {
+    let fix = "\n  fix: leave out what is in no element; in code, `tidied()` does";
     let mut mesh = sheet();
     mesh.points.extend([[5.0; 3], [6.0; 3]]);
-    let found: Vec<String> = mesh.doubts().iter().map(ToString::to_string).collect();
-    assert_eq!(found, ["points[9]: 2 points are in no element: 9 and 10\n  fix: `tidied()` leaves them out"]);
+    assert_eq!(doubts_of(mesh.doubts()), [format!("points[9]: 2 points are in no element: 9 and 10{fix}")]);
     assert_eq!(mesh.tidied(), sheet());
     let mut mesh = sheet();
     mesh.points.insert(0, [5.0; 3]);
     mesh.elements.iter_mut().flatten().for_each(|at| *at += 1);
-    assert_eq!(mesh.doubts().len(), 1);
-    assert!(mesh.doubts()[0].what.starts_with("1 point is in no element: 0"));
+    assert_eq!(doubts_of(mesh.doubts()), [format!("points[0]: 1 point is in no element: 0{fix}")]);
     assert_eq!(mesh.tidied(), sheet());
     assert_eq!(sheet().doubts(), []);
+    let two = block().joined(&block().moved([3.0, 0.0, 0.0])).expect("it is small");
+    assert_eq!(
+        doubts_of(two.doubts()),
+        ["elements[48]: the mesh has 2 parts that share no point; their first elements are 0 and 48\n  \
+          fix: let parts share points where they are to hold, or move apart; in code, `welded()` makes one of points in one place"]
+    );
+}
+
+/// Sheets that hang together by a point turn about it as they like, with no hinge to hold them.
+#[test]
+fn triangles_that_share_a_point_alone() {
+    let fix = "\n  fix: let them share an edge, or give each a point of its own, unless they are to turn about that point";
+    // Two sheets of which the last point of one is the first of the other.
+    let two = |n: usize| {
+        let sheet = SheetMesh::sheet([1.0; 2], [n, n], Diagonals::One).expect("it is small");
+        sheet.joined(&sheet.moved([1.0, 1.0, 0.0])).expect("it is small").welded(1e-9).expect("a distance")
+    };
+    let mesh = two(2);
+    assert_eq!((mesh.points.len(), mesh.elements.len()), (17, 16));
+    mesh.check().expect("it can be simulated");
+    let wanted = format!("elements[8]: triangles hang together by 1 point: 8 (triangles 6 and 8){fix}");
+    assert_eq!(doubts_of(mesh.doubts()), [wanted]);
+    // Three sheets in a chain have two such points.
+    let chain =
+        mesh.joined(&sheet().moved([2.0, 2.0, 0.0])).expect("it is small").welded(1e-9).expect("a distance");
+    assert_eq!(
+        doubts_of(chain.doubts()),
+        [format!(
+            "elements[8]: triangles hang together by 2 points: 8 (triangles 6 and 8) and 16 (triangles 14 and 16){fix}"
+        )]
+    );
+    // Three fans about one point; the winding of each is its own.
+    let star = SheetMesh {
+        points: (0..7u32)
+            .map(|i| {
+                let (away, turn) = (f64::from(i.min(1)), f64::from(i));
+                [away * turn.cos(), away * turn.sin(), 0.0]
+            })
+            .collect(),
+        elements: vec![[0, 1, 2], [3, 4, 0], [5, 0, 6]],
+    };
+    let wanted = format!("elements[2]: triangles hang together by 1 point: 0 (triangles 0, 1 and 2){fix}");
+    assert_eq!(doubts_of(star.doubts()), [wanted]);
+    // A fan that closes about a point, and a cone on it: both go round it once.
+    let mut tops = SheetMesh::icosphere(1.0, 1).expect("it is small");
+    let top = (0..tops.points.len())
+        .max_by(|&a, &b| tops.points[a][2].total_cmp(&tops.points[b][2]))
+        .expect("points");
+    tops = tops
+        .joined(&tops.moved([0.0, 0.0, 2.0 * tops.points[top][2]]))
+        .expect("small")
+        .welded(1e-9)
+        .expect("a distance");
+    let found = doubts_of(tops.doubts());
+    assert!(found.len() == 1 && found[0].contains(&format!("{top} (triangles ")), "{found:?}");
+    // One of each: what is loose is told apart.
+    let mut all = two(1).joined(&sheet().moved([5.0; 3])).expect("it is small");
+    all.points.push([9.0; 3]);
+    assert_eq!(all.doubts().len(), 3);
+}
+
+/// The same of solids: what holds them is tetrahedra that share a side.
+#[test]
+fn tetrahedra_that_share_an_edge_or_a_point_alone() {
+    let cube = SolidMesh::block([1.0; 3], [1; 3]).expect("it is small");
+    let with = |by: [f64; 3]| {
+        let both = cube.joined(&cube.moved(by)).expect("it is small").welded(1e-9).expect("a distance");
+        both.check().expect("it can be simulated");
+        (both.points.len(), doubts_of(both.doubts()))
+    };
+    let (points, found) = with([1.0, 1.0, 0.0]);
+    assert_eq!(points, 14);
+    assert_eq!(
+        found,
+        ["elements[10]: the surface touches itself at 1 edge: [3, 7] (tetrahedra 0, 3, 8 and 10)\n  \
+          fix: let tetrahedra share a side there, or give each points of its own, unless they are to turn about that edge"]
+    );
+    let (points, found) = with([1.0; 3]);
+    assert_eq!(points, 15);
+    assert_eq!(
+        found,
+        ["elements[6]: the surface touches itself at 1 point: 7 (tetrahedra 0 and 6)\n  \
+          fix: let tetrahedra share a side there, or give each a point of its own, unless they are to turn about that point"]
+    );
+    assert_eq!(with([1.0, 0.0, 0.0]), (12, vec![]));
+    // Numbers are those of the solid, and not of its surface: a point inside comes before.
+    let block = SolidMesh::block([2.0; 3], [2; 3]).expect("it is small");
+    let pinched = block.joined(&block.moved([2.0; 3])).expect("small").welded(1e-9).expect("a distance");
+    let found = doubts_of(pinched.doubts());
+    assert!(found.len() == 1 && found[0].contains("at 1 point: 26 (tetrahedra "), "{found:?}");
+    // A ring whose hole closes to a point: all tetrahedra hang together by their sides, and yet the surface touches itself.
+    let mut ring = SolidMesh::block([4.0, 4.0, 1.0], [4, 4, 1]).expect("it is small");
+    ring.elements.retain(|element| {
+        let middle = |i: usize| element.iter().map(|&at| ring.points[at as usize][i]).sum::<f64>() / 4.0;
+        middle(0).abs() > 1.0 || middle(1).abs() > 1.0
+    });
+    ring = ring.tidied();
+    assert_eq!(ring.doubts(), []);
+    let at = |place: [f64; 3]| {
+        let near = |p: &[f64; 3]| (0..3).all(|i| (p[i] - place[i]).abs() < 1e-9);
+        ring.points.iter().position(near).expect("it is there")
+    };
+    let [corner, across] = [at([-1.0, -1.0, 0.5]), at([1.0, 1.0, 0.5])];
+    ring.points[corner] = [0.0, 0.0, 1.0];
+    ring.elements
+        .iter_mut()
+        .flatten()
+        .filter(|at| **at as usize == across)
+        .for_each(|at| *at = corner as u32);
+    ring.check().expect("it can be simulated");
+    let found = ring.tidied().doubts();
+    assert!(
+        found.len() == 1 && found[0].what.starts_with("the surface touches itself at 1 point"),
+        "{found:?}"
+    );
 }

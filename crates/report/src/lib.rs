@@ -35,6 +35,6 @@ pub use folder::{Existing, FolderError, RunFolder, default_path};
 pub use html::{Report, Section};
 pub use npz::{Array, NpzError, NpzWriter, OwnedArray, read_npz, write_npz};
 pub use number::human;
-pub use playback::{Playback, Solid, Surface};
+pub use playback::{Playback, Solid, Surface, evenly};
 pub use plot::Plot;
 pub use table::{Cell, Csv, Table};

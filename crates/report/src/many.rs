@@ -1,7 +1,7 @@
 //! Lists that are too long to read: what is called alike is told together.
 
 /// More names than this that differ only in numbers in brackets are told together.
-const MOST: usize = 12;
+pub(crate) const MOST: usize = 12;
 /// Of those, so many are shown.
 pub(crate) const FIRST: usize = 3;
 

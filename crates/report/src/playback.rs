@@ -12,6 +12,7 @@ use thin::Thinned;
 
 pub use solid::Solid;
 pub use surface::Surface;
+pub use thin::evenly;
 
 /// The player. It finds every `figure.pb-player` of the page and reads the JSON inside.
 pub(crate) const SCRIPT: &str = concat!(

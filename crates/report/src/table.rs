@@ -6,6 +6,9 @@ use crate::many::{self, FIRST, Piece};
 use crate::number::{human, integer};
 use crate::xml::escape;
 
+/// More different texts of a column are no summary.
+const KINDS: usize = 5;
+
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
@@ -121,8 +124,9 @@ impl Table {
                 Piece::Many(name, alike) => {
                     let all: Vec<&Vec<Cell>> = alike.iter().map(|at| &rows[*at]).collect();
                     summed_up(&name, &all).iter().for_each(|row| write_row(&mut out, row));
-                    all[..FIRST].iter().for_each(|row| write_row(&mut out, row));
-                    out.push_str(&many::more(all.len() - FIRST, self.columns.len()));
+                    let shown = telling(&all);
+                    shown.iter().for_each(|row| write_row(&mut out, row));
+                    out.push_str(&many::more(all.len() - shown.len(), self.columns.len()));
                 }
             }
         }
@@ -167,10 +171,25 @@ fn summed_up(name: &str, rows: &[&Vec<Cell>]) -> [Vec<Cell>; 3] {
     summary
 }
 
-/// How often each text of a column is there, in the order in which they come first: "61 right, 3 WRONG".
-fn counted(rows: &[&Vec<Cell>], column: usize) -> String {
-    /// More different texts are no summary.
-    const KINDS: usize = 5;
+/// The rows that are shown of many: those that say another thing than most first, such as a verdict that is "WRONG", and the first of the
+/// others.
+fn telling<'r>(rows: &[&'r Vec<Cell>]) -> Vec<&'r Vec<Cell>> {
+    let mut usual = vec![true; rows.len()];
+    for column in 1..rows[0].len() {
+        let is_text = rows.iter().all(|row| matches!(row[column], Cell::Text(_)));
+        let kinds = if is_text { kinds(rows, column) } else { None };
+        let most = kinds.iter().flatten().rev().max_by_key(|(_, count)| *count);
+        if let Some((most, _)) = most {
+            usual.iter_mut().zip(rows).for_each(|(usual, row)| *usual &= row[column].csv() == *most);
+        }
+    }
+    let of =
+        |wanted: bool| rows.iter().zip(&usual).filter(move |(_, is)| **is == wanted).map(|(row, _)| *row);
+    of(false).take(many::MOST - FIRST).chain(of(true).take(FIRST)).collect()
+}
+
+/// The texts of a column in the order in which they come first, and how often each is there; `None` where they are too many to tell.
+fn kinds(rows: &[&Vec<Cell>], column: usize) -> Option<Vec<(String, usize)>> {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for text in rows.iter().map(|row| row[column].csv()) {
         match kinds.iter_mut().find(|(kind, _)| *kind == text) {
@@ -178,10 +197,20 @@ fn counted(rows: &[&Vec<Cell>], column: usize) -> String {
             None => kinds.push((text, 1)),
         }
         if kinds.len() > KINDS {
-            return format!("more than {KINDS} different");
+            return None;
         }
     }
-    kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+    Some(kinds)
+}
+
+/// What a column says and how often: "61 right, 3 WRONG".
+fn counted(rows: &[&Vec<Cell>], column: usize) -> String {
+    match kinds(rows, column) {
+        Some(kinds) => {
+            kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+        }
+        None => format!("more than {KINDS} different"),
+    }
 }
 
 /// Writes CSV row by row (RFC 4180: comma, CRLF, quotes doubled), so that a table of any length needs no memory.
@@ -274,8 +303,10 @@ mod tests {
         for wanted in [
             "ball[*].mass, 64 numbers: smallest</td><td class=\"pb-n\" title=\"0.0\">0</td><td>63 right, 1 WRONG</td>",
             "ball[*].mass: median</td><td class=\"pb-n\" title=\"31.5\">31.5</td><td></td>",
+            // The one that is wrong comes before the first of the others.
+            "<tr><td>ball[40].mass</td><td class=\"pb-n\" title=\"40.0\">40</td><td>WRONG</td></tr>\n<tr><td>ball[0].mass</td>",
             "<td>ball[2].mass</td>",
-            "\u{2026} and 61 more",
+            "\u{2026} and 60 more",
             "<td>wind</td>",
         ] {
             assert!(html.contains(wanted), "{wanted} is missing in {html}");
@@ -283,6 +314,32 @@ mod tests {
         assert!(!html.contains("ball[3]"));
         assert_eq!(table.csv().lines().count(), 66);
         assert!(counted(&[&vec!["a".into()], &vec![1.0.into()], &vec!["a".into()]], 0) == "2 a, 1 1.0");
+    }
+
+    #[test]
+    fn rows_that_are_shown_of_many_tell_what_is_unusual() {
+        let verdicts = |unusual: &[usize], columns: usize| -> Vec<usize> {
+            let rows: Vec<Vec<Cell>> = (0..30)
+                .map(|i| {
+                    let verdict = if unusual.contains(&i) { "unclear" } else { "right" };
+                    // A column in which all differ tells nothing; nor do numbers.
+                    let cells = [format!("a[{i}]"), verdict.into(), format!("note {i}")];
+                    let mut row: Vec<Cell> = cells.into_iter().take(columns).map(Cell::from).collect();
+                    row.push(Cell::from(i as f64));
+                    row
+                })
+                .collect();
+            let all: Vec<&Vec<Cell>> = rows.iter().collect();
+            telling(&all).iter().filter_map(|shown| rows.iter().position(|row| row == *shown)).collect()
+        };
+        assert_eq!(verdicts(&[], 3), [0, 1, 2]);
+        assert_eq!(verdicts(&[1, 29], 3), [1, 29, 0, 2, 3]);
+        assert_eq!(verdicts(&[1, 29], 1), [0, 1, 2]);
+        // Many are cut, and some of the usual are always there.
+        let many: Vec<usize> = (10..24).collect();
+        assert_eq!(verdicts(&many, 3), [&many[..9], &[0, 1, 2]].concat());
+        let all: Vec<usize> = (0..30).collect();
+        assert_eq!(verdicts(&all, 3), [0, 1, 2]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod solids;
 
 use anyhow::Result;
 use pullback_engine::Touching;
-use pullback_report::{Playback, Plot, Section};
+use pullback_report::{Playback, Plot, Section, evenly};
 use pullback_scene::robot::JointKind;
 use pullback_scene::{LossKind, LossTerm, Scene};
 use pullback_solve::Problem;
@@ -50,12 +50,6 @@ pub fn show(
     controls(s, problem, recorded);
     contacts(s, recorded);
     Ok(())
-}
-
-/// As many of `of` as a plot can hold, evenly spread, with the first and the last.
-fn chosen(of: usize, most: usize) -> impl Iterator<Item = usize> {
-    let count = of.min(most);
-    (0..count).map(move |i| i * (of - 1) / (count - 1).max(1))
 }
 
 /// Says that not all of something is plotted.
@@ -120,7 +114,7 @@ fn paths(
     let name = |axis: usize| format!("{} [m]", AXES[axis]);
     let mut plot = Plot::paths(title).x(name(axes[0])).y(name(axes[1]));
     let along = |seen: &Seen, path| seen.along(path).map(|p| [p[axes[0]], p[axes[1]]]).collect::<Vec<_>>();
-    for path in chosen(seen.paths.len(), MOST_PATHS).map(|i| &seen.paths[i]) {
+    for path in evenly(seen.paths.len(), MOST_PATHS).into_iter().map(|i| &seen.paths[i]) {
         let (name, now) = (&path.name, along(seen, path));
         if let Some(before) = before.filter(|_| seen.paths.len() <= 3) {
             let before = along(before, path);
@@ -146,7 +140,7 @@ fn line(targets: &[(String, [f64; 3])], before: Option<&Seen>, seen: &Seen) -> P
     let axis = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b])).unwrap_or(2);
     let mut plot = Plot::line("Motion").x("time [s]").y(format!("{} [m]", AXES[axis]));
     let curve = |seen: &Seen, path| seen.along(path).map(|p| p[axis]).collect::<Vec<_>>();
-    for path in chosen(seen.paths.len(), MOST_PATHS).map(|i| &seen.paths[i]) {
+    for path in evenly(seen.paths.len(), MOST_PATHS).into_iter().map(|i| &seen.paths[i]) {
         let (name, values) = (&path.name, curve(seen, path));
         if let Some(before) = before.filter(|_| seen.paths.len() <= 3) {
             let values_before = curve(before, path);
@@ -175,7 +169,7 @@ fn joints(s: &mut Section, problem: &Problem, before: Option<&Recorded>, recorde
             continue;
         }
         let mut plot = Plot::line(title).x("time [s]").y(format!("position [{unit}]"));
-        for name in chosen(names.len(), MOST_PLOTS).map(|i| &names[i]) {
+        for name in evenly(names.len(), MOST_PLOTS).into_iter().map(|i| &names[i]) {
             let Ok(range) = layout.find(&format!("{name}.position")) else { continue };
             let curve = |recorded: &Recorded| -> (Vec<f64>, Vec<f64>) {
                 recorded.shown().map(|t| (recorded.times[t], recorded.state(t)[range.start])).unzip()
@@ -212,7 +206,7 @@ fn controls(s: &mut Section, problem: &Problem, recorded: &Recorded) {
     let steps = recorded.controls.len() / n;
     let times = &recorded.times[..steps];
     let mut plot = Plot::line("Controls").x("time [s]").y(label);
-    for i in chosen(n, MOST_PLOTS) {
+    for i in evenly(n, MOST_PLOTS) {
         let values: Vec<f64> = (0..steps).map(|step| recorded.controls[step * n + i]).collect();
         plot = plot.series(layout.name_of(i), times, &values);
     }

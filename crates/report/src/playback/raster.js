@@ -61,7 +61,7 @@ const newRaster = () => {
           const partB = bX * dx + bY * dy, partC = cX * dx + cY * dy;
           if (Math.min((1 - partB - partC) * ha, partB * hb, partC * hc) < edge) bright *= 0.86;
         }
-                if (alpha < 1) { pixels[at] = blend(pixels[at], red * bright, green * bright, blue * bright, alpha); continue; }
+        if (alpha < 1) { pixels[at] = blend(pixels[at], red * bright, green * bright, blue * bright, alpha); continue; }
         nearness[at] = near;
         pixels[at] = pack(red * bright, green * bright, blue * bright);
       }

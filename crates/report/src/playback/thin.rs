@@ -58,15 +58,14 @@ impl Playback {
         let place = |particle: usize| kept.binary_search(&particle).ok();
         let lines: Vec<[usize; 2]> =
             self.lines.iter().filter_map(|&[a, b]| Some([place(a)?, place(b)?])).collect();
-        let lines = evenly(lines.len(), lines.len().min(LINES)).into_iter().map(|i| lines[i]).collect();
+        let lines = evenly(lines.len(), LINES).into_iter().map(|i| lines[i]).collect();
         let turned = self.orientations.iter().take(frames).map(Vec::len).min().unwrap_or(0).min(turning);
         let bodies = self.bodies[..turned].iter().enumerate();
         let bodies: Vec<[usize; 2]> =
             bodies.filter_map(|(body, &particle)| Some([body, place(particle)?])).collect();
         let is_shown = |solid: &usize| solid::is_seen(&self.solids[*solid], &bodies);
         let solids: Vec<usize> = (0..self.solids.len()).filter(is_shown).collect();
-        let kept_solids =
-            evenly(solids.len(), solids.len().min(SOLIDS)).into_iter().map(|i| solids[i]).collect();
+        let kept_solids = evenly(solids.len(), SOLIDS).into_iter().map(|i| solids[i]).collect();
         let surfaces = self.surfaces.iter().map(|surface| surface.over(&kept, particles));
         let surfaces = surfaces.filter(|surface| !surface.triangles.is_empty()).collect();
         let of = [frames, wanted.len(), self.lines.len(), solids.len()];
@@ -89,11 +88,16 @@ impl Playback {
     }
 }
 
-/// `count` of the numbers 0 to `of` - 1, evenly spread, with the first and the last.
-pub(crate) fn evenly(of: usize, count: usize) -> Vec<usize> {
-    match count {
+/// The numbers 0 to `of` - 1, or so many of them, evenly spread, with the first and the last; of one, the first.
+///
+/// ```
+/// assert_eq!(pullback_report::evenly(9, 3), [0, 4, 8]);
+/// assert_eq!(pullback_report::evenly(2, 3), [0, 1]);
+/// ```
+pub fn evenly(of: usize, most: usize) -> Vec<usize> {
+    match of.min(most) {
         0 => Vec::new(),
         1 => vec![0],
-        _ => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
+        count => (0..count).map(|i| (i as u128 * (of as u128 - 1) / (count as u128 - 1)) as usize).collect(),
     }
 }

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use pullback_engine::articulated::Watch;
 use pullback_engine::go_on;
-use pullback_report::{Plot, Section};
+use pullback_report::{Plot, Section, evenly};
 use pullback_scene::{LossKind, Part, Table, Track, Tracked};
 use pullback_solve::Problem;
 
-use super::{AXES, MOST_PLOTS, chosen, tell_chosen};
+use super::{AXES, MOST_PLOTS, tell_chosen};
 use crate::simulate::Recorded;
 
 /// More measurements than this would hide the line through them.
@@ -31,7 +31,7 @@ pub fn show(
         | LossKind::Effort { .. } => None,
     });
     let columns: Vec<(&Table, &Track)> = columns.flatten().collect();
-    for (data, track) in chosen(columns.len(), MOST_PLOTS).map(|i| columns[i]) {
+    for (data, track) in evenly(columns.len(), MOST_PLOTS).into_iter().map(|i| columns[i]) {
         let Some(of) = Measured::new(problem, track) else { continue };
         let mut plot = Plot::line(&of.title).x("time [s]").y(&of.axis);
         let every = data.rows.len().div_ceil(MOST_POINTS).max(1);

@@ -41,6 +41,9 @@ pub struct Variable {
     pub scale: Option<f64>,
     /// Where the search starts; `None`: at the scene's value.
     pub start: Option<Vec<f64>>,
+    /// Whether all that the name stands for changes by the same amount, axis by axis: one variable for each axis, whatever
+    /// the number of things. What is between their starts stays between them.
+    pub together: bool,
 }
 
 /// How the bounds of a variable are kept.
@@ -63,7 +66,22 @@ impl Variable {
             bounds: Bounds::Project,
             scale: None,
             start: None,
+            together: false,
         }
+    }
+
+    /// The same variable, of which all numbers change by the same amount, axis by axis: the velocity of a thing that is thrown
+    /// as a whole, or a force that is the same in all steps.
+    ///
+    /// ```
+    /// use pullback_scene::Variable;
+    ///
+    /// let throw = Variable::new("initial.cloth[*].velocity").together();
+    /// assert!(throw.together);
+    /// ```
+    #[must_use]
+    pub fn together(self) -> Self {
+        Self { together: true, ..self }
     }
 }
 

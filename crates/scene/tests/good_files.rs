@@ -169,8 +169,9 @@ fn a_file_with_everything() {
         bounds: Bounds::Transform,
         scale: Some(5.0),
         start: Some(vec![1.0, 0.0, 1.0]),
+        together: false,
     };
-    assert_eq!(problem.variables, [velocity, Variable::new("*.stiffness")]);
+    assert_eq!(problem.variables, [velocity, Variable::new("*.stiffness").together()]);
     let optimiser = Optimiser {
         method: Method::Adam { rate: 0.1, beta1: 0.9, beta2: 0.999 },
         iterations: 200,

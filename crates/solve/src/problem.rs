@@ -230,7 +230,7 @@ impl Problem {
 
     /// The cheaper way to the Jacobian.
     pub fn way(&self) -> Way {
-        match self.variables.len() * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
+        match self.variables.stored() * PUSHFORWARD <= self.losses.residual_count() * PULLBACK {
             true => Way::Forwards,
             false => Way::Backwards,
         }

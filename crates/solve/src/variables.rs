@@ -1,9 +1,10 @@
 //! Variables: which numbers of a rollout's start an optimiser may change, and how its own vector z stands for them.
 //!
-//! A number is one variable. A rotation, which is stored as a unit quaternion, is three: it is turned.
+//! A number is one variable, or many that change together are. A rotation, which is stored as a unit quaternion, is three: it is turned.
 
 mod find;
 mod rotation;
+mod together;
 
 use std::collections::HashSet;
 
@@ -36,6 +37,16 @@ struct Number {
     lower: f64,
     upper: f64,
     map: Map,
+    /// Those that change by the same amount.
+    others: Vec<Other>,
+}
+
+/// A number of the start that changes by the same amount as another.
+#[derive(Clone, Copy, Debug)]
+struct Other {
+    coordinate: Coordinate,
+    /// How much more it is.
+    apart: f64,
 }
 
 /// Which number of the start it is.
@@ -138,14 +149,18 @@ impl Variables {
         let flat = found.iter().zip(start).filter(|(found, _)| found.component.is_none());
         let typical = flat.fold(0.0, |most: f64, (_, x)| most.max(x.abs()));
         let size = variable.scale.unwrap_or(if typical > 0.0 { typical } else { 1.0 });
+        if variable.together {
+            return self.add_together(variable, found, start, nominal, size, path);
+        }
         let mut k = 0;
         while k < found.len() {
             let number = &found[k];
             match number.component {
                 None => {
                     let (place, value) = (Place::Number(number.coordinate), nominal.get(number.coordinate));
-                    let (name, quantity) = (number.name.clone(), &number.quantity);
-                    let of = Described { name, quantity, place, start: start[k], nominal: value };
+                    let (name, unit) = (number.name.clone(), number.quantity.unit.clone());
+                    let range = range(variable, &number.quantity, size);
+                    let of = Described { name, unit, range, place, start: start[k], nominal: value };
                     self.numbers.push(of.number(variable, size, path)?);
                     k += 1;
                 }
@@ -180,6 +195,8 @@ impl Variables {
         };
         let rotation = Rotation { name, start, nominal: four(&|i| nominal.get(found[i].coordinate)) };
         let quantity = Quantity::new("rad", "how far it is turned");
+        let size = variable.scale.unwrap_or(1.0);
+        let range = range(variable, &quantity, size);
         let nominal = rotation.nominal_turn();
         for (axis, word) in ["x", "y", "z"].into_iter().enumerate() {
             let first = found[0].coordinate;
@@ -188,8 +205,9 @@ impl Variables {
                 _ => Place::TurnToo,
             };
             let name = format!("{}.turn.{word}", rotation.name);
-            let of = Described { name, quantity: &quantity, place, start: 0.0, nominal: nominal[axis] };
-            self.numbers.push(of.number(variable, variable.scale.unwrap_or(1.0), path)?);
+            let unit = quantity.unit.clone();
+            let of = Described { name, unit, range, place, start: 0.0, nominal: nominal[axis] };
+            self.numbers.push(of.number(variable, size, path)?);
         }
         self.rotations.push(rotation);
         Ok(())
@@ -205,14 +223,32 @@ impl Variables {
         self.numbers.is_empty()
     }
 
-    /// The numbers of the start that they change, in order: one each, and four for the three that turn a rotation.
+    /// The numbers of the start that they change, in order: those of each variable, and four for the three that turn a rotation.
     pub fn coordinates(&self) -> Vec<Coordinate> {
-        let of = |number: &Number| match number.place {
-            Place::Number(coordinate) => vec![coordinate],
+        (0..self.len()).flat_map(|i| self.coordinates_of(i)).collect()
+    }
+
+    /// The numbers of the start that number `i` changes; of the three that turn a rotation the first has all four.
+    pub fn coordinates_of(&self, i: usize) -> Vec<Coordinate> {
+        let number = &self.numbers[i];
+        match number.place {
+            Place::Number(coordinate) => {
+                let others = number.others.iter().map(|other| other.coordinate);
+                std::iter::once(coordinate).chain(others).collect()
+            }
             Place::Turn { first, .. } => (0..4).map(|i| beyond(first, i)).collect(),
             Place::TurnToo => Vec::new(),
+        }
+    }
+
+    /// How many numbers of the start they change.
+    pub(crate) fn stored(&self) -> usize {
+        let of = |number: &Number| match number.place {
+            Place::Number(_) => 1 + number.others.len(),
+            Place::Turn { .. } => 4,
+            Place::TurnToo => 0,
         };
-        self.numbers.iter().flat_map(of).collect()
+        self.numbers.iter().map(of).sum()
     }
 
     /// Is number `i` a control?
@@ -283,7 +319,10 @@ impl Variables {
         let values = self.values(z);
         for (i, number) in self.numbers.iter().enumerate() {
             match number.place {
-                Place::Number(coordinate) => point.set(coordinate, values[i]),
+                Place::Number(coordinate) => {
+                    point.set(coordinate, values[i]);
+                    number.others.iter().for_each(|it| point.set(it.coordinate, values[i] + it.apart));
+                }
                 Place::Turn { rotation, first } => {
                     let q = self.rotations[rotation].at(turn(&values, i));
                     q.iter().enumerate().for_each(|(k, x)| point.set(beyond(first, k), *x));
@@ -296,15 +335,15 @@ impl Variables {
     /// Rows of derivatives by z, from rows of derivatives by [`Variables::coordinates`].
     pub fn pull_rows(&self, z: &[f64], rows: &[f64]) -> Vec<f64> {
         let (values, slopes) = (self.values(z), self.slopes(z));
-        let stored = self.len() + self.rotations.len();
         let mut out = Vec::with_capacity(rows.len());
-        for row in rows.chunks_exact(stored.max(1)) {
+        for row in rows.chunks_exact(self.stored().max(1)) {
             let mut at = 0;
             for (i, number) in self.numbers.iter().enumerate() {
                 match number.place {
                     Place::Number(_) => {
-                        out.push(row[at] * slopes[i]);
-                        at += 1;
+                        let many = 1 + number.others.len();
+                        out.push(row[at..at + many].iter().sum::<f64>() * slopes[i]);
+                        at += many;
                     }
                     Place::Turn { rotation, .. } => {
                         let bar = std::array::from_fn(|k| row[at + k]);
@@ -375,22 +414,27 @@ fn start_values(
     }
 }
 
-/// A variable, before its bounds are known.
-struct Described<'a> {
+/// The least and the greatest value that a number may have.
+fn range(variable: &Variable, quantity: &Quantity, size: f64) -> (f64, f64) {
+    // What must be greater than zero stays well away from it, unless the problem says otherwise.
+    let least = if quantity.lower == f64::MIN_POSITIVE { 1e-6 * size } else { quantity.lower };
+    let lower = variable.lower.unwrap_or(least).max(quantity.lower);
+    (lower, variable.upper.unwrap_or(f64::INFINITY).min(quantity.upper))
+}
+
+/// A variable, before it is known that its start is within its range.
+struct Described {
     name: String,
-    quantity: &'a Quantity,
+    unit: String,
+    range: (f64, f64),
     place: Place,
     start: f64,
     nominal: f64,
 }
 
-impl Described<'_> {
+impl Described {
     fn number(self, variable: &Variable, size: f64, path: &str) -> Result<Number, Invalid> {
-        let Described { name, quantity, place, start, nominal } = self;
-        // What must be greater than zero stays well away from it, unless the problem says otherwise.
-        let least = if quantity.lower == f64::MIN_POSITIVE { 1e-6 * size } else { quantity.lower };
-        let lower = variable.lower.unwrap_or(least).max(quantity.lower);
-        let upper = variable.upper.unwrap_or(f64::INFINITY).min(quantity.upper);
+        let Described { name, unit, range: (lower, upper), place, start, nominal } = self;
         // The key of the file that is in the way.
         let at = |key: &str, what: String, fix: &str| Err(Invalid::new(format!("{path}.{key}"), what, fix));
         let bound = |too_low: bool| match (too_low, variable.lower, variable.upper) {
@@ -428,6 +472,6 @@ impl Described<'_> {
                 Err(error) => return at("bounds", error.to_string(), "give bounds that can be kept"),
             },
         };
-        Ok(Number { name, unit: quantity.unit.clone(), place, start, nominal, lower, upper, map })
+        Ok(Number { name, unit, place, start, nominal, lower, upper, map, others: Vec::new() })
     }
 }

@@ -1,7 +1,8 @@
 //! Variables: which numbers they are, where the search starts, how bounds are kept.
 
 use pullback_scene as scene;
-use pullback_solve::Problem;
+use pullback_solve::optimise::Objective;
+use pullback_solve::{Problem, Way};
 
 /// A hanging chain of three, and a thruster.
 const SCENE: &str = r#"
@@ -97,6 +98,83 @@ fn scales() {
     assert_eq!(slopes("[[variables]]\nname = \"initial.chain[1].velocity\""), [1.0; 3]);
     let problem = problem("[[variables]]\nname = \"chain[0].mass\"\nscale = 0.5");
     assert_eq!(problem.variables().values(&[2.0]), [2.0]);
+}
+
+/// One variable for each axis of all that is named, however many there are: they change by the same.
+#[test]
+fn what_changes_together() {
+    let all = problem("[[variables]]\nname = \"initial.chain[*].velocity\"\ntogether = true\nscale = 2");
+    assert_eq!(names(&all), ["x", "y", "z"].map(|axis| format!("initial.chain[*].velocity.{axis}")));
+    assert_eq!((all.variables().name(0).1, all.variables().coordinates().len()), ("m/s", 9));
+    let point = all.point(&[1.0, 0.0, -0.5]);
+    assert_eq!(point.state[9..], [2.0, 0.0, -1.0].repeat(3));
+    assert_eq!(
+        all.variables().pull_rows(&[0.0; 3], &[[1.0; 3], [2.0; 3], [3.0; 3]].concat()),
+        [6.0, 12.0, 18.0]
+    );
+
+    // What is between the starts stays, and each number is within its range.
+    let masses = problem("[[variables]]\nname = \"chain.mass\"\ntogether = true\nlower = 0.5\nscale = 1");
+    assert_eq!(names(&masses), ["chain.mass"]);
+    assert_eq!(masses.variables().values(&[0.25]), [1.25]);
+    assert_eq!(masses.point(&[0.25]).params[..3], [1.25, 2.25, 3.25]);
+    assert_eq!(masses.variables().range(0), (0.5, f64::INFINITY));
+    let upper = problem("[[variables]]\nname = \"chain.mass\"\ntogether = true\nupper = 4");
+    assert_eq!(upper.variables().range(0).1, 2.0, "the last is 2 kg heavier than the first");
+    let equal = problem("[[variables]]\nname = \"chain.mass\"\ntogether = true\nstart = 2");
+    assert_eq!(equal.point(&[0.0]).params[..3], [2.0; 3]);
+
+    // One control for all steps; what stands for one number is called by its own name.
+    let force = problem("[[variables]]\nname = \"control.thruster.force\"\ntogether = true\nscale = 1");
+    assert_eq!(names(&force), ["x", "y", "z"].map(|axis| format!("control.thruster.force.{axis}")));
+    assert_eq!(force.point(&[1.0, 2.0, 3.0]).controls, [1.0, 2.0, 8.0].repeat(4));
+    let one = problem("[[variables]]\nname = \"initial.chain[2].velocity.y\"\ntogether = true");
+    assert_eq!(names(&one), ["initial.chain[2].velocity.y"]);
+}
+
+/// The gradient by what changes together is the slope of its differences, and the Jacobian is the same both ways.
+#[test]
+fn gradients_by_what_changes_together() {
+    let text = "[[variables]]\nname = \"initial.chain[*].velocity\"\ntogether = true\n\
+                [[variables]]\nname = \"*.stiffness\"\ntogether = true\nscale = 10";
+    let mut problem = longer(40, text);
+    let z = [0.3, -0.2, 0.1, 0.5];
+    let mut gradient = [0.0; 4];
+    problem.gradient(&z, &mut gradient).expect("it has one");
+    for i in 0..4 {
+        let mut at = |h: f64| {
+            let mut z = z;
+            z[i] += h;
+            problem.value(&z).expect("it runs")
+        };
+        let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+        assert!(gradient[i] != 0.0, "{i}");
+        assert!(
+            (difference - gradient[i]).abs() < 1e-6 * gradient[i].abs().max(1e-3),
+            "{i}: {gradient:?}, {difference}"
+        );
+    }
+    let (residuals, forwards) = problem.jacobian_by(Way::Forwards, &z).expect("it has one");
+    let (_, backwards) = problem.jacobian_by(Way::Backwards, &z).expect("it has one");
+    assert_eq!(forwards.len(), 4 * residuals.len());
+    for (a, b) in forwards.iter().zip(&backwards) {
+        assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a}, {b}");
+    }
+}
+
+#[test]
+fn what_does_not_change_together() {
+    let refused = |name: &str| {
+        let text = format!("{SCENE}\n[[variables]]\nname = \"{name}\"\ntogether = true");
+        let description = scene::Problem::parse(&text, "v.toml").expect("it is a problem");
+        Problem::new(description).err().expect("it is refused").to_string()
+    };
+    let found = refused("initial.chain[*].*");
+    assert!(
+        found.contains(": variables[0].together: `initial.chain[*].*` names things of several kinds"),
+        "{found}"
+    );
+    assert!(found.ends_with("fix: give each kind a section of its own"), "{found}");
 }
 
 /// What is projected lies within its bounds for every z, and z has the bounds that belong to them.

@@ -11,6 +11,7 @@ const KEYS: Keys = &[
     ("bounds", "bounds = \"project\""),
     ("scale", "scale = 5.0"),
     ("start", "start = [1, 0, 1]"),
+    ("together", "together = true"),
 ];
 
 pub(super) fn read(node: &Node<'_>) -> Result<Variable, Invalid> {
@@ -23,6 +24,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Variable, Invalid> {
         bounds: table.optional("bounds", |node| node.choose("kind of bounds", &kinds))?.unwrap_or_default(),
         scale: table.optional("scale", |it| it.number())?,
         start: table.optional("start", start)?,
+        together: table.optional("together", |it| it.yes())?.unwrap_or(false),
     })
 }
 

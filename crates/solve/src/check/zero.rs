@@ -63,10 +63,9 @@ pub(super) fn reasons(
 /// Numbers of contacts among the variables that were looked at, whose derivative is exactly zero.
 fn zeros(problem: &Problem, audit: &[Audit]) -> Vec<Zero> {
     let variables = problem.variables();
-    let coordinates = variables.coordinates();
     let found = |it: &Audit| {
         let at = (0..variables.len()).find(|&i| variables.name(i).0 == it.name)?;
-        match coordinates[at] {
+        match *variables.coordinates_of(at).first()? {
             Coordinate::Param(param) if problem.model().contacts_read(param) => {
                 Some(Zero { name: it.name.clone(), param, touching: 0.0, sliding: 0.0 })
             }

@@ -12,6 +12,10 @@ pub(super) struct Found {
     pub coordinate: Coordinate,
     /// Which number of a quaternion it is, if it is one.
     pub component: Option<usize>,
+    /// What follows the name of the thing: `velocity` of `ball.velocity.x`.
+    pub field: String,
+    /// Which number it is of those that make a value, if there are several: 0 for x.
+    pub axis: Option<usize>,
 }
 
 /// The numbers that a name or a glob stands for.
@@ -20,11 +24,15 @@ pub(super) fn find(model: &Model, steps: usize, name: &str) -> Result<Vec<Found>
         let ranges = layout.select(pattern).map_err(|error| unknown(model, name, prefix, error))?;
         let number = |i: usize| {
             let block = layout.ranges().find(|(_, range)| range.contains(&i));
-            let turns = block.as_ref().filter(|(block, _)| block.quantity.space == Space::Rotation);
+            let place = block.as_ref().map(|(block, range)| (block, (i - range.start) % block.numbers));
             Found {
                 name: format!("{prefix}{}", layout.name_of(i)),
                 coordinate: at(i),
-                component: turns.map(|(block, range)| (i - range.start) % block.numbers),
+                component: place
+                    .filter(|(block, _)| block.quantity.space == Space::Rotation)
+                    .map(|(_, number)| number),
+                field: place.map_or(String::new(), |(block, _)| block.field.clone()),
+                axis: place.filter(|(block, _)| block.numbers > 1).map(|(_, number)| number),
                 quantity: layout.quantity_of(i).cloned().unwrap_or_else(|| Quantity::new("1", "")),
             }
         };

@@ -195,7 +195,7 @@ class Watch:
     ) -> None: ...
 
 _Method: TypeAlias = tuple[str, dict[str, float], dict[str, int]]
-_Variable: TypeAlias = tuple[str, float | None, float | None, bool, float | None, list[float] | None]
+_Variable: TypeAlias = tuple[str, float | None, float | None, bool, float | None, list[float] | None, bool]
 _Measured: TypeAlias = tuple[
     str, str, str | None, list[float], tuple[bool, bool, bool], list[int] | None, float
 ]

@@ -40,6 +40,8 @@ class Variable:
         The size of a typical change, in its unit.
     start : float or sequence of float, optional
         Where the search starts; at the scene's value by default.
+    together : bool
+        Let all that the name stands for change by the same amount, axis by axis: one variable for each axis.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Variable:
     transform: bool = False
     scale: float | None = None
     start: float | Sequence[float] | None = None
+    together: bool = False
 
 
 class Problem:
@@ -90,7 +93,10 @@ class Problem:
             simulation.model._core,
             simulation._core,
             simulation.steps,
-            [(v.name, v.lower, v.upper, v.transform, v.scale, _numbers(v.start)) for v in changing],
+            [
+                (v.name, v.lower, v.upper, v.transform, v.scale, _numbers(v.start), v.together)
+                for v in changing
+            ],
             [losses.pack(term) for term in _listed("loss", loss, losses.KINDS)],
             optimise.pack(optimise.LBFGS() if method is None else method),
             (

@@ -14,8 +14,8 @@ use crate::pool::Engine;
 
 /// A method's name in files, its settings by their names, and those that are counts.
 pub type Named = (String, HashMap<String, f64>, HashMap<String, u64>);
-/// Name, lower, upper, whether bounds are kept by a transform, scale, start.
-pub type Variable = (String, Option<f64>, Option<f64>, bool, Option<f64>, Option<Vec<f64>>);
+/// Name, lower, upper, whether bounds are kept by a transform, scale, start, whether all change by the same.
+pub type Variable = (String, Option<f64>, Option<f64>, bool, Option<f64>, Option<Vec<f64>>, bool);
 /// Kind, of what, with what, target, axes, steps (none: the end; empty: always), weight.
 pub type Measured = (String, String, Option<String>, Vec<f64>, [bool; 3], Option<Vec<usize>>, f64);
 /// Columns, rows of as many numbers one after the other, a step for each row, weight.
@@ -47,9 +47,9 @@ pub fn simulation(engine: &Engine, steps: usize) -> Simulation {
 
 /// Something that may change.
 pub fn variable(variable: Variable) -> Result<Described, Failure> {
-    let (name, lower, upper, transform, scale, start) = variable;
+    let (name, lower, upper, transform, scale, start, together) = variable;
     let bounds = if transform { Bounds::Transform } else { Bounds::Project };
-    Ok(Described { name, lower, upper, bounds, scale, start })
+    Ok(Described { name, lower, upper, bounds, scale, start, together })
 }
 
 /// A part of the loss.

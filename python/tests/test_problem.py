@@ -104,6 +104,9 @@ def test_losses_of_contacts() -> None:
     health = problem.check()
     assert health.right
     assert any(audit.derivative != 0 for audit in health.audit)
+    both = pullback.Problem(sim, [pullback.Variable("boxes*.mass", together=True)], [force])
+    assert both.names == ["boxes*.mass"]
+    assert both.check().right
 
 
 def test_measurements_are_fitted() -> None:

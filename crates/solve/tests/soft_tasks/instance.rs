@@ -101,9 +101,10 @@ pub fn problem(file: &Path) -> Problem {
     Problem::new(description).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the variables of a problem truly are.
+/// What the variables of a problem truly are; of those that change together, the first.
 pub fn answers(problem: &Problem, truth: &Point) -> Vec<f64> {
-    problem.variables().coordinates().into_iter().map(|coordinate| truth.get(coordinate)).collect()
+    let variables = problem.variables();
+    (0..variables.len()).map(|i| truth.get(variables.coordinates_of(i)[0])).collect()
 }
 
 /// Sets a param to a value.

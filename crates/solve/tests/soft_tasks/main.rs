@@ -1,5 +1,5 @@
 //! Problems with soft bodies whose answers are known, and bodies that are driven to a mark: `scenes/beam-lame.toml`, `ball-mass.toml`,
-//! `cloth-throw.toml`, `walker.toml` and `gear.toml`, and random instances of them.
+//! `cloth-velocities.toml`, `cloth-throw.toml`, `walker.toml` and `gear.toml`, and random instances of them.
 //!
 //! `PULLBACK_BLESS=1 cargo test -p pullback-solve --test soft_tasks` writes the recordings of the first three anew. What is ignored
 //! takes minutes in a release: `cargo xtask study soft` runs it, and writes what it prints to `docs/soft-tasks.md`.

@@ -35,7 +35,7 @@ struct Recorded {
 const RECORDED: [Recorded; 3] = [
     Recorded { name: "beam-lame", truth: beam, particles: &[5, 23], every: 20 },
     Recorded { name: "ball-mass", truth: ball, particles: &[], every: 10 },
-    Recorded { name: "cloth-throw", truth: cloth, particles: &[], every: 4 },
+    Recorded { name: "cloth-velocities", truth: cloth, particles: &[], every: 4 },
 ];
 
 impl Recorded {

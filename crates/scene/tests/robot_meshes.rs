@@ -197,7 +197,7 @@ fn binary_stl_is_text_stl() {
     let cut = &text[..text.len() - 80];
     assert_eq!(
         error(cut, "a.stl"),
-        "a.stl:26:1: the file ends too early\n  fix: it is damaged: write it again"
+        "a.stl:26:1: the file ends too early\n  fix: the file is damaged: write it again"
     );
 }
 

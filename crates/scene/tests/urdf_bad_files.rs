@@ -13,7 +13,6 @@ const BAD: Bad = Bad {
     folder: "tests/urdf/bad",
     ending: "urdf",
     without_line: &[
-        "mesh-corner-missing",
         "mesh-dae",
         "mesh-folder",
         "mesh-folder-called-mesh",

@@ -278,6 +278,15 @@ poisson = 0.3
 density = 300
 """
 
+#: The same in steps of backward Euler: sparse Cholesky factors, and the stiffness of pairs.
+STIFF = (
+    TOUCHING.replace('name = "touching"', 'name = "stiff"')
+    .replace("dt = 0.002", 'dt = 0.01\nintegrator = "backward-euler"')
+    .replace("kd = 0.3\n", "")
+    + ELASTIC[ELASTIC.index("[[solids]]") : ELASTIC.index("[[sheets]]")]
+    + ELASTIC[ELASTIC.index("[[controllers]]") :]
+)
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says what was left out because torch is not installed, and how it is run."""
@@ -310,6 +319,7 @@ def worlds() -> dict[str, pullback.Simulation]:
         "elastic": pullback.Simulation(parse(ELASTIC)),
         "attached": pullback.Simulation(parse(ATTACHED)),
         "touching": pullback.Simulation(parse(TOUCHING)),
+        "stiff": pullback.Simulation(parse(STIFF)),
         "quadruped": pullback.load(SCENES / "quadruped.toml", steps=5),
     }
 
@@ -334,6 +344,7 @@ def simulations() -> dict[str, pullback.Simulation]:
         "elastic",
         "attached",
         "touching",
+        "stiff",
         "quadruped",
     ]
 )

@@ -325,7 +325,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert run("fly").returncode == 2
 
 
-@pytest.mark.parametrize("scene", ["throw", "pendulum", "tumble", "golf"])
+@pytest.mark.parametrize("scene", ["throw", "pendulum", "tumble", "golf", "jelly", "flag-pole"])
 def test_results_are_those_of_the_rust_engine_to_the_last_bit(scene: str, tmp_path: Path) -> None:
     done = run("simulate", f"scenes/{scene}.toml", "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@
 pub mod cases;
 pub mod contacts;
 pub mod grains;
+pub mod meets;
 pub mod robots;
 pub mod solids;
 pub mod terrains;
@@ -16,7 +17,7 @@ use pullback_engine::rollout::{Bars, Moment};
 use pullback_engine::{Error, Integrator, Loss, Model};
 use pullback_kernel::prelude::*;
 use pullback_scene::robot::JointKind::{Ball, Free, Hinge, Slide};
-use pullback_scene::{Actuator, AppliedForce, Ground, Particles, Robot, Scene, Springs};
+use pullback_scene::{Actuator, AppliedForce, ContactModel, Ground, Particles, Robot, Scene, Springs};
 
 /// A world of the factory.
 pub struct World {
@@ -32,8 +33,10 @@ pub struct World {
     pub soft: bool,
     /// Is it of solids, sheets, or what holds them?
     pub elastic: bool,
-    /// Is it run with one explicit and one implicit integrator, where not [`every_combination`] is wanted?
-    pub brief: bool,
+    /// The integrators that it is run with where not [`every_combination`] is wanted; `None`: all that can.
+    pub usual: Option<&'static [Integrator]>,
+    /// Those that its derivatives are held against differences with besides: others stand for it in what else is looked at.
+    pub besides: &'static [Integrator],
     /// How far differences go, relative to numbers.
     pub difference: f64,
 }
@@ -41,25 +44,33 @@ pub struct World {
 impl World {
     /// What sort of world it is.
     pub fn kind(&self) -> &'static str {
-        match (self.hard, self.soft) {
-            (true, _) => "Hard contact",
-            (_, true) => "Soft contact",
-            (false, false) => "Without shapes that touch",
+        match (self.elastic, self.hard, self.soft) {
+            (true, _, _) => "Solids and sheets",
+            (false, true, _) => "Hard contact",
+            (false, false, true) => "Soft contact",
+            (false, false, false) => "Without shapes that touch",
         }
     }
 
     /// The integrators that can run it.
     pub fn integrators(&self) -> Vec<Integrator> {
+        self.those(|integrator| self.usual.is_none_or(|usual| usual.contains(&integrator)))
+    }
+
+    /// The integrators that its derivatives are held against differences with.
+    pub fn differenced(&self) -> Vec<Integrator> {
+        let usual = self.integrators();
+        self.those(|integrator| usual.contains(&integrator) || self.besides.contains(&integrator))
+    }
+
+    fn those(&self, wanted: impl Fn(Integrator) -> bool) -> Vec<Integrator> {
         let can = |integrator: &Integrator| match integrator {
             Integrator::SemiImplicitEuler => true,
-            Integrator::BackwardEuler if self.brief => {
-                !self.hard && !self.soft && (every_combination() || !solids::LONG.contains(&self.name))
-            }
-            _ if self.brief && !every_combination() => false,
             Integrator::ReversibleVerlet => self.reversible && !self.hard,
             _ => !self.hard,
         };
-        Integrator::ALL.into_iter().filter(can).collect()
+        let all = Integrator::ALL.into_iter().filter(can);
+        all.filter(|integrator| every_combination() || wanted(*integrator)).collect()
     }
 }
 
@@ -140,7 +151,8 @@ pub fn worlds() -> Vec<World> {
         hard: false,
         soft: false,
         elastic: false,
-        brief: false,
+        usual: None,
+        besides: &[],
         difference: 1e-5,
         model: Model::new(&scene).expect("a scene that makes sense"),
     };
@@ -198,7 +210,8 @@ pub fn worlds() -> Vec<World> {
             hard: false,
             soft: false,
             elastic: false,
-            brief: false,
+            usual: None,
+            besides: &[],
             difference: 1e-5,
             model: Model::new(&one(ball())).and_then(|m| m.with_force(Hardening)).expect("a new name"),
         },
@@ -232,18 +245,29 @@ pub fn worlds() -> Vec<World> {
             },
         ),
     ]);
-    let elastic = |(name, scene)| World {
-        elastic: true,
-        brief: !solids::THOROUGH.contains(&name),
-        ..world(name, false, scene)
+    const BRIEF: Option<&[Integrator]> = Some(&[Integrator::SemiImplicitEuler]);
+    let elastic =
+        |name, usual, besides, scene| World { elastic: true, usual, besides, ..world(name, false, scene) };
+    let alone = |(name, scene)| elastic(name, solids::usual(name), solids::besides(name), scene);
+    worlds.extend(solids::all().into_iter().map(alone));
+    let meets = |(name, besides, scene): meets::Named| {
+        let (hard, soft) = match scene.contact.map(|contact| contact.model) {
+            Some(ContactModel::Complementarity(_)) => (true, false),
+            Some(ContactModel::Penalty(_)) => (false, true),
+            None => (false, false),
+        };
+        World { hard, soft, difference: 1e-6, ..elastic(name, BRIEF, besides, scene) }
     };
-    worlds.extend(solids::all().into_iter().map(elastic));
+    worlds.extend(meets::all().into_iter().map(meets));
     let soft = |(name, scene)| World { soft: true, ..world(name, false, scene) };
     worlds.extend(contacts::soft().into_iter().map(soft));
-    let grains = |(name, scene)| World { brief: !grains::THOROUGH.contains(&name), ..soft((name, scene)) };
+    let grains = |(name, scene)| {
+        let usual = if grains::THOROUGH.contains(&name) { None } else { BRIEF };
+        World { usual, ..soft((name, scene)) }
+    };
     worlds.extend(grains::soft().into_iter().map(grains));
     let cornered = terrains::soft().into_iter().chain(terrains::grains(grains::soft()));
-    worlds.extend(cornered.map(|named| World { brief: true, ..soft(named) }));
+    worlds.extend(cornered.map(|named| World { usual: BRIEF, ..soft(named) }));
     // What lies flat on something tilts by a ten-millionth before a corner lifts off.
     let flat = |name: &str| name == "a box on a box" || name.starts_with("a box and a ball of materials");
     let difference = |name: &str| if flat(name) { 1e-8 } else { 1e-6 };

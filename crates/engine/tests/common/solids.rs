@@ -1,5 +1,6 @@
 //! Small soft things: of every material, with numbers for all elements or for each, with and without what makes them move.
 
+use pullback_engine::Integrator::{self, BackwardEuler, ImplicitMidpoint, SemiImplicitEuler};
 use pullback_scene::robot::JointKind::{Free, Hinge};
 use pullback_scene::soft::{Diagonals, SheetMesh, SolidMesh};
 use pullback_scene::{
@@ -13,10 +14,29 @@ use super::robots;
 pub const THOROUGH: [&str; 3] = ["a corotated viscous solid", "a sheet", "particles that an arm holds"];
 
 /// Those whose implicit steps take minutes to difference: tests run them with an explicit integrator, and the study with all.
-pub const LONG: [&str; 1] = ["a sheet that a body in flight carries"];
+const LONG: [&str; 1] = ["a sheet that a body in flight carries"];
+
+/// The integrators that tests run a world with; `None`: all.
+pub fn usual(name: &str) -> Option<&'static [Integrator]> {
+    match name {
+        name if THOROUGH.contains(&name) => None,
+        name if LONG.contains(&name) => Some(&[SemiImplicitEuler]),
+        _ => Some(&[SemiImplicitEuler, BackwardEuler]),
+    }
+}
+
+/// Those that derivatives are held against differences with besides: for each way in which implicit steps solve their equations, both rules.
+pub fn besides(name: &str) -> &'static [Integrator] {
+    match name {
+        "a solid, each element its own" | "sheets that touch each other" | "a flag on a pole" => {
+            &[ImplicitMidpoint]
+        }
+        _ => &[],
+    }
+}
 
 /// Points that are bent and moving; the first is held fast.
-fn moving(mut points: Particles) -> Particles {
+pub fn moving(mut points: Particles) -> Particles {
     let bent = |[x, y, z]: [f64; 3]| {
         [1.1 * x + 0.1 * y, 0.9 * y - 0.1 * x + 0.05 * z, z + 0.1 * x * x + 0.07 * y * x]
     };
@@ -29,7 +49,7 @@ fn moving(mut points: Particles) -> Particles {
     points
 }
 
-fn world() -> Scene {
+pub fn world() -> Scene {
     Scene { world: World { gravity: [0.3, 0.0, -9.0], wind: [1.0, -2.0, 0.5] }, ..Scene::default() }
 }
 
@@ -48,7 +68,7 @@ fn cube() -> SolidMesh {
     mesh
 }
 
-fn solid(material: SolidMaterial) -> Solid {
+pub fn solid(material: SolidMaterial) -> Solid {
     let elastic = Elastic::of_young(3e4, 0.3).expect("rubber");
     Solid { material, ..Solid::new("block", &cube(), elastic, 400.0) }
 }
@@ -80,7 +100,7 @@ pub fn all() -> Vec<(&'static str, Scene)> {
         height: 0.1,
         ke: Some(3e3),
         kd: Some(10.0),
-        kf: Some(5.0),
+        kf: Some(100.0),
         mu: Some(0.4),
         material: None,
     });

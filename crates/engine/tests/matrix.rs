@@ -356,11 +356,8 @@ fn states_in_single_precision_give_nearly_the_same() {
             let (exact, rounded) = (numbers(&exact), numbers(&rounded));
             let scale = exact.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
             let name = format!("{} with {} and {memory:?}", world.name, integrator.name());
-            // What is near to meet pushes ever harder.
-            let meets = world.model.params_layout().find("soft_contact.ke").is_ok();
-            let tolerance = if meets { 2e-4 } else { 2e-5 };
             for (a, b) in exact.iter().zip(&rounded) {
-                assert!((a - b).abs() <= tolerance * scale, "{name}: {a} {b}");
+                assert!((a - b).abs() <= 2e-5 * scale, "{name}: {a} {b}");
             }
             assert_ne!(exact, rounded, "{name}: nothing was rounded");
         }

@@ -136,7 +136,7 @@ impl Meets {
             }
             Meets::Block => {
                 Thing::Solid(SolidMaterial::NeoHookean).put(&mut scene, "block", [0.0; 3], [0.0; 3]);
-                on(&mut scene, if thing == Thing::Sheet { [0.0, 0.1, 0.3] } else { [0.02, 0.03, 0.3] });
+                on(&mut scene, if thing == Thing::Sheet { [0.0, 0.1, 0.315] } else { [0.02, 0.03, 0.3] });
                 scene.soft_contact =
                     Some(SoftContact { thickness: 0.06, ke: 150.0, kd: 0.5, kf: 2.0, mu: 0.3, most: None });
             }

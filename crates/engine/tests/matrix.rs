@@ -476,3 +476,24 @@ fn each_number_of_what_soft_things_touch_matters() {
     }
     assert!(looked_at > 120, "{looked_at}");
 }
+
+/// Every world, and the document that says how right its gradients are.
+#[test]
+fn the_document_has_every_world() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gradients.md");
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let worlds = worlds();
+    let missing: Vec<&str> = worlds
+        .iter()
+        .map(|world| world.name)
+        .filter(|name| !text.contains(&format!("\n| {name} |")))
+        .collect();
+    assert!(missing.is_empty(), "docs/gradients.md lacks {missing:?}: run `cargo xtask study gradients`");
+    // And nothing that there is no more.
+    let rows = text.lines().skip_while(|line| !line.starts_with("## The gradient matrix"));
+    let names = rows.filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let gone: Vec<&str> = names
+        .filter(|name| !["world", "all"].contains(name) && worlds.iter().all(|world| world.name != *name))
+        .collect();
+    assert!(gone.is_empty(), "docs/gradients.md has {gone:?}: run `cargo xtask study gradients`");
+}

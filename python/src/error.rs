@@ -145,7 +145,7 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
         EngineError::Scheme { .. } | EngineError::Reversible(_) | EngineError::Budget { .. } => {
             ("SettingError", vec![])
         }
-        EngineError::TooLarge { .. } => ("TooLargeError", vec![]),
+        EngineError::TooLarge { .. } | EngineError::FactorsTooLarge { .. } => ("TooLargeError", vec![]),
         EngineError::Gpu(
             DeviceError::TooLarge { .. } | DeviceError::Cuda(cuda::Error::OutOfMemory { .. }),
         ) => ("TooLargeError", vec![]),
@@ -154,12 +154,13 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
         | EngineError::NotConverged { step, world: w, .. }
         | EngineError::ContactNotSolved { step, world: w, .. }
         | EngineError::TooManyContacts { step, world: w, .. }
-        | EngineError::TooManySoftContacts { step, world: w, .. } => {
+        | EngineError::TooManySoftContacts { step, world: w, .. }
+        | EngineError::LedThrough { step, world: w, .. }
+        | EngineError::Crossed { step, world: w, .. } => {
             let step = ("step", Value::Number(*step));
             ("RolloutError", std::iter::once(step).chain(world(w)).collect())
         }
         EngineError::Singular { step }
-        | EngineError::LedThrough { step, .. }
         | EngineError::OffLattice { step, .. } => ("RolloutError", vec![("step", Value::Number(*step))]),
         EngineError::GradientNotFinite { .. } => ("RolloutError", vec![]),
         EngineError::NoSuchInput { .. }

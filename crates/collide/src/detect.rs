@@ -10,6 +10,10 @@ use crate::tree::{Bounds, Tree, number};
 /// A triangle has a face where sin² of the angle between two sides is above this; otherwise only its sides touch.
 const FLAT: f64 = 1e-8;
 
+/// And where it is to be gone through, it has one above this: what is thinner is so thin that its sides are as near as its face, but for what
+/// rounding leaves apart anyway.
+const THIN: f64 = 1e-20;
+
 /// Where the segment ab is nearest to a point, not outside [0, 1]; 0 for one without length.
 #[inline(always)]
 fn on_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
@@ -50,6 +54,34 @@ pub fn nearest_on_triangle(x: &[Vec3; 4]) -> (OnTriangle, f64) {
         }
     }
     nearest([nearer(p, a, b, [A, AB, B]), nearer(p, b, c, [B, BC, C]), nearer(p, c, a, [C, CA, A])])
+}
+
+/// The square of the distance of a point x₀ and a triangle x₁ x₂ x₃ [m²], however thin that is, and whatever corner comes first: that of the
+/// nearest side, or of the face.
+///
+/// The face's normal is that of its two shorter sides: of what is thin, others would be rounded by more.
+pub(crate) fn squared_of_triangle(x: &[Vec3; 4]) -> f64 {
+    let [p, a, b, c] = *x;
+    let (_, of_sides) = nearest([(a, b), (b, c), (c, a)].map(|(a, b)| nearer(p, a, b, [(); 3])));
+    let (ab, bc, ca) = (b - a, c - b, a - c);
+    let [over_a, over_b, over_c] = [bc, ca, ab].map(length_squared);
+    let (corner, u, v) = if over_a >= over_b && over_a >= over_c {
+        (a, ab, -ca)
+    } else if over_b >= over_c {
+        (b, bc, -ab)
+    } else {
+        (c, ca, -bc)
+    };
+    let (n, q) = (cross(u, v), p - corner);
+    let s = length_squared(n);
+    if s > THIN * length_squared(u) * length_squared(v) {
+        let (by_u, by_v) = (dot(cross(q, v), n), dot(cross(u, q), n));
+        if by_u > 0.0 && by_v > 0.0 && by_u + by_v < s {
+            let height = dot(q, n);
+            return of_sides.min(height * height / s);
+        }
+    }
+    of_sides
 }
 
 /// Which parts of the edges x₀ x₁ and x₂ x₃ are nearest to each other, and the square of the distance [m²]; none of edges that are
@@ -150,4 +182,69 @@ pub fn clearance(surface: &Surface, positions: &[[f64; 3]], within: f64) -> f64 
 /// As a vector.
 pub(crate) fn point(&[x, y, z]: &[f64; 3]) -> Vec3 {
     Vec3 { x, y, z }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: f64, y: f64, z: f64) -> Vec3 {
+        Vec3 { x, y, z }
+    }
+
+    /// The least of the distances of many points of one to many of the other.
+    fn least(a: impl Fn(f64, f64) -> Vec3, b: impl Fn(f64, f64) -> Vec3, n: usize) -> f64 {
+        let part = |k: usize| k as f64 / n as f64;
+        let all = (0..=n).flat_map(|i| (0..=n).map(move |j| (part(i), part(j))));
+        all.map(|(s, t)| length_squared(a(s, t) - b(s, t))).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Edges that are parallel, or all but that: an end is nearest, whichever it is, or where they cross.
+    #[test]
+    fn edges_that_are_parallel() {
+        let along = at(0.3, -0.2, 0.1);
+        for angle in [0.0, 1e-9, 1e-6, 3e-5] {
+            let other = along + cross(along, at(0.0, 0.0, 1.0)) * angle;
+            for (from, gap) in [(0.0, 0.2), (0.7, 0.2), (-0.7, 0.2), (1.4, 0.0), (-1.4, 0.05), (0.2, 1e-3)] {
+                let start = along * from + at(0.0, 0.0, gap);
+                for x in [
+                    [at(0.0, 0.0, 0.0), along, start, start + other],
+                    [start + other, start, along, at(0.0, 0.0, 0.0)],
+                ] {
+                    let on = |a: Vec3, b: Vec3, s: f64| a + (b - a) * s;
+                    let wanted = least(|s, _| on(x[0], x[1], s), |_, t| on(x[2], x[3], t), 400);
+                    let found = squared_of_edges(&x);
+                    assert!(
+                        (found.sqrt() - wanted.sqrt()).abs() < 2e-3 && found <= wanted + 1e-15,
+                        "{found}, {wanted}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Triangles of any shape, in all orders of their corners: the distance is that of the nearest point.
+    #[test]
+    fn triangles_that_are_thin() {
+        for thin in [0.5, 1e-3, 1e-5, 1e-7] {
+            // A needle, and one whose third corner is near the middle of the longest side.
+            for third in [at(0.0, thin, 0.0), at(0.45, thin, 0.0)] {
+                let corners = [at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), third];
+                let inside = (corners[0] + corners[1] + corners[2]) * (1.0 / 3.0);
+                for [i, j, k] in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 2]] {
+                    let of = |p: Vec3| squared_of_triangle(&[p, corners[i], corners[j], corners[k]]).sqrt();
+                    for height in [0.3, 1e-3, 1e-2 * thin, -1e-2 * thin, 1e-4 * thin] {
+                        let found = of(inside + at(0.0, 0.0, height));
+                        assert!((found / height.abs() - 1.0).abs() < 1e-6, "{thin}, {height}: {found}");
+                    }
+                    let beside = of(at(0.5, -0.2, 0.0));
+                    assert!((beside / 0.2 - 1.0).abs() < 1e-12, "{thin}: {beside}");
+                }
+            }
+        }
+        let flat = [at(0.2, 0.0, 0.1), at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), at(0.5, 0.0, 0.0)];
+        assert!((squared_of_triangle(&flat).sqrt() - 0.1).abs() < 1e-15, "one without a face");
+        let point = [at(0.2, 0.0, 0.1), at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.1), at(0.0, 0.0, 0.1)];
+        assert!((squared_of_triangle(&point).sqrt() - 0.2).abs() < 1e-15, "one without sides");
+    }
 }

@@ -32,28 +32,16 @@ pub(crate) struct Trees {
     pub edges: Tree,
 }
 
-impl Trees {
-    /// With room for a surface.
-    pub fn new(surface: &Surface) -> Trees {
-        Trees {
-            vertices: Tree::new(surface.vertices().len()),
-            triangles: Tree::new(surface.triangles().len()),
-            edges: Tree::new(surface.edges().len()),
-        }
-    }
-
-    /// How many bytes they have set aside.
-    pub fn bytes(&self) -> usize {
-        self.vertices.bytes() + self.triangles.bytes() + self.edges.bytes()
-    }
-}
-
 impl Finder {
     /// With room for a surface, and for so many pairs.
     pub fn new(surface: &Surface, most: usize) -> Finder {
         Finder {
             positions: Vec::with_capacity(surface.particles()),
-            trees: Trees::new(surface),
+            trees: Trees {
+                vertices: Tree::new(surface.vertices().len()),
+                triangles: Tree::new(surface.triangles().len()),
+                edges: Tree::new(surface.edges().len()),
+            },
             on_triangles: Vec::with_capacity(most),
             on_edges: Vec::with_capacity(most),
             most,
@@ -63,8 +51,9 @@ impl Finder {
     /// How many bytes it has set aside.
     pub fn bytes(&self) -> usize {
         let pairs = self.on_triangles.capacity() + self.on_edges.capacity();
+        let Trees { vertices, triangles, edges } = &self.trees;
         size_of::<Finder>()
-            + self.trees.bytes()
+            + [vertices, triangles, edges].map(Tree::bytes).iter().sum::<usize>()
             + size_of::<Vec3>() * self.positions.capacity()
             + size_of::<Pair>() * pairs
     }

@@ -63,7 +63,7 @@ pub use detect::{clearance, nearest_of_edges, nearest_on_triangle};
 pub use distance::{OnEdges, OnTriangle, apart, edge_weights, triangle_weights};
 pub use friction::friction_per_speed;
 pub use law::{Law, barrier, crossing_share, edge_forces, triangle_forces};
-pub use reach::{Gone, Reach};
+pub use reach::{Gone, Reach, Ways};
 pub use stiffness::{Matrix, PairStiffness, Stiffness};
 pub use surface::{Surface, SurfaceError};
 

@@ -27,7 +27,6 @@ pub struct Stiffness {
     finder: Finder,
     /// The particles of each pair: those of vertices and triangles first, then those of two edges.
     pairs: Vec<[u32; 4]>,
-    room: usize,
 }
 
 /// Which parts of a pair are nearest, by the index of their kind.
@@ -40,12 +39,12 @@ enum Nearest {
 impl Stiffness {
     /// With room for so many pairs.
     pub fn new(surface: &Surface, most: usize) -> Stiffness {
-        Stiffness { finder: Finder::new(surface, most), pairs: Vec::with_capacity(most), room: most }
+        Stiffness { finder: Finder::new(surface, most), pairs: Vec::with_capacity(most) }
     }
 
     /// How many bytes it holds.
     pub fn bytes(&self) -> usize {
-        self.finder.bytes() + self.room * size_of::<[u32; 4]>()
+        self.finder.bytes() + self.pairs.capacity() * size_of::<[u32; 4]>()
     }
 
     /// Finds the pairs that are nearer than the thickness [m], as [`surface_contact`](crate::surface_contact) does; false where there are

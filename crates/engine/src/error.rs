@@ -167,18 +167,43 @@ pub enum Error {
         /// Points of two soft surfaces that let it go no further.
         held: Option<Box<[String; 2]>>,
     },
-    /// A motion leads soft surfaces through each other within one step.
+    /// No way was found to go with what motions lead without soft surfaces going through each other.
     #[error(
-        "step {step}: a motion leads soft surfaces through each other, at `{a}` and `{b}`, however little all else moves; take a smaller time \
-         step or more substeps, or lead them another way"
+        "step {step}{}: a motion leads soft surfaces towards each other, and no way was found on which they do not meet at `{a}` and `{b}`; \
+         take a smaller time step or more substeps, or lead them another way", in_world(.world)
     )]
     LedThrough {
         /// In which step.
         step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
         /// A point of one of them.
         a: String,
         /// A point of the other.
         b: String,
+    },
+    /// Soft surfaces that have crossed before an implicit step, which keeps them from going through each other.
+    #[error(
+        "step {step}{}: soft surfaces go through each other already, at `{a}` and `{b}`, which holds an implicit step: it lets them no more out than in; \
+         begin with a state in which they do not, or take an explicit integrator", in_world(.world)
+    )]
+    Crossed {
+        /// In which step.
+        step: usize,
+        /// In which world of a batch.
+        world: Option<usize>,
+        /// A point of one of them.
+        a: String,
+        /// A point of the other.
+        b: String,
+    },
+    /// More unknowns of implicit steps than there is memory for.
+    #[error(
+        "there is no memory for the factors of an implicit step's matrix, of {unknowns} unknowns; take a coarser mesh, or an explicit integrator"
+    )]
+    FactorsTooLarge {
+        /// How many.
+        unknowns: usize,
     },
     /// The matrix of an implicit step cannot be inverted.
     #[error("step {step}: the matrix of the implicit step is singular; take a smaller time step")]
@@ -277,6 +302,7 @@ impl Error {
             | Error::TooManySoftContacts { .. }
             | Error::Singular { .. }
             | Error::LedThrough { .. }
+            | Error::Crossed { .. }
             | Error::OffLattice { .. }
             | Error::GradientNotFinite { .. } => true,
             Error::Scene(_)
@@ -294,6 +320,7 @@ impl Error {
             | Error::Reversible(_)
             | Error::Budget { .. }
             | Error::TooLarge { .. }
+            | Error::FactorsTooLarge { .. }
             | Error::Length { .. }
             | Error::StartNotFinite { .. }
             | Error::Stopped { .. }

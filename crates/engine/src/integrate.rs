@@ -3,6 +3,7 @@
 mod bordered;
 mod cholesky;
 mod coupling;
+mod dense;
 mod derivative;
 mod euler;
 mod factors;

@@ -3,6 +3,7 @@
 mod causes;
 mod newton;
 mod parts;
+mod progress;
 
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar, are_finite};

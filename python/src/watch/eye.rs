@@ -104,6 +104,8 @@ impl Moment {
             }
             Error::TooManyContacts { most, .. } => Error::TooManyContacts { step, world, most },
             Error::TooManySoftContacts { most, .. } => Error::TooManySoftContacts { step, world, most },
+            Error::LedThrough { a, b, .. } => Error::LedThrough { step, world, a, b },
+            Error::Crossed { a, b, .. } => Error::Crossed { step, world, a, b },
             other => other,
         }
     }

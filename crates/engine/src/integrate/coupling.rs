@@ -5,7 +5,7 @@
 //!
 //!   J = R_z + R_f (K_x X + K_v V).
 
-use pullback_collide::{Gone, Law, Reach, Stiffness, Touch};
+use pullback_collide::{Gone, Law, Reach, Stiffness, Touch, Ways, first_crossing};
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::AccessError;
 
@@ -18,10 +18,15 @@ use crate::step::held;
 /// find new places in each step.
 const FEW: usize = 64;
 
+/// What is nearer than so many thicknesses has places before it touches: a step that begins to push there needs no others.
+const NEAR: f64 = 1.25;
+
 /// How near surfaces may come to each other in a step, as a part of the thickness: far below that from which on forces grow no faster.
 const MARGIN: f64 = 1e-6;
 /// And as a part of the largest coordinate, in roundings of it.
 const ROUNDINGS: f64 = 4.0;
+/// What guesses weigh by a distance is no nearer than this part of the thickness.
+const AT_ONCE: f64 = 0.1;
 
 /// How the force on one particle changes with the position of another [N/m], and with its velocity [N·s/m].
 type Block = [[[f64; 3]; 3]; 2];
@@ -43,14 +48,16 @@ pub struct Coupling {
     /// Where the particles of all worlds were before the step.
     before: Vec<Vec3>,
     numbers: Vec<f64>,
-    /// Of each couple.
+    /// Those that push each other now, of the world that was looked at last.
+    couples: Vec<(u32, u32)>,
+    /// Of each couple that has places.
     blocks: Vec<Block>,
 }
 
 /// What is known of one world's J.
 #[derive(Clone, Default)]
 struct World {
-    /// The particles that push each other, for which the places were made.
+    /// The particles for which places were made as of some that push each other, in order.
     couples: Vec<(u32, u32)>,
     /// Where the entries of R_z are in J.
     of_residual: Vec<usize>,
@@ -58,6 +65,12 @@ struct World {
 
 fn vectors(numbers: &[f64], to: &mut [Vec3]) {
     to.iter_mut().zip(numbers.as_chunks::<3>().0).for_each(|(to, &[x, y, z])| *to = Vec3 { x, y, z });
+}
+
+/// How near surfaces may come, where positions have this rounding; of no ways yet.
+fn margin<'a>(law: Law, rounding: f64) -> Ways<'a> {
+    let (least, rounding) = (MARGIN * law.thickness, ROUNDINGS * rounding);
+    Ways { before: &[], from: &[], way: &[], least, rounding }
 }
 
 impl Coupling {
@@ -84,6 +97,7 @@ impl Coupling {
             ways: vec![Vec3::default(); particles],
             before: vec![Vec3::default(); worlds * particles],
             numbers: vec![0.0; 3 * particles],
+            couples: Vec::new(),
             blocks: Vec::new(),
         }
     }
@@ -100,10 +114,12 @@ impl Coupling {
             + felt
             + worlds
             + held(&self.numbers)
+            + held(&self.couples)
             + held(&self.blocks)
     }
 
-    fn read(&mut self, derivative: &Derivative, world: usize) -> Result<Law, AccessError> {
+    /// Where the particles of a world are and how they move, where its derivative was made; and the numbers of contact.
+    pub fn read(&mut self, derivative: &Derivative, world: usize) -> Result<Law, AccessError> {
         let [x, v] = self.coupled.moving;
         for (buffer, to) in [(x, &mut self.positions), (v, &mut self.velocities)] {
             derivative.read(world, buffer.into(), &mut self.numbers)?;
@@ -129,25 +145,60 @@ impl Coupling {
         sparsity
     }
 
-    /// Finds the pairs of a world, where its derivative was made; and the places of J, if they are others than before.
-    pub fn places(&mut self, derivative: &Derivative, world: usize) -> Result<Option<Sparsity>, AccessError> {
+    /// Finds the pairs of a world, where its derivative was made; and the places of J, if it needs others. They are made `anew` where a step
+    /// begins, from where things are then and nothing else, so that a step that is made again has the same bits; and kept while they suffice.
+    pub fn places(
+        &mut self,
+        derivative: &Derivative,
+        world: usize,
+        anew: bool,
+    ) -> Result<Option<Sparsity>, AccessError> {
         let law = self.read(derivative, world)?;
         // Where there are too many, the residual is no number, and the step an error.
-        self.stiffness.find(self.coupled.by.surface(), &self.positions, law.thickness);
+        self.find(law.thickness);
         if self.particles <= FEW {
             return Ok(None);
         }
-        let of = |&pair: &[u32; 4]| pair.into_iter().flat_map(move |a| pair.map(|b| (a, b)));
-        let mut couples: Vec<_> = self.stiffness.pairs().iter().flat_map(of).collect();
-        couples.sort_unstable();
-        couples.dedup();
-        if self.worlds[world].couples == couples {
+        let World { couples: known, of_residual } = &self.worlds[world];
+        let suffice = || self.couples.iter().all(|couple| known.binary_search(couple).is_ok());
+        if !anew && !of_residual.is_empty() && suffice() {
             return Ok(None);
         }
-        let sparsity = self.join(derivative.sparsity(), &couples);
+        // Of what touches alone, where there is no room for what is near.
+        let found = self.find(NEAR * law.thickness);
+        if !found {
+            self.find(law.thickness);
+        }
+        let World { couples: known, of_residual } = &self.worlds[world];
+        if !of_residual.is_empty() && *known == self.couples {
+            self.find(law.thickness);
+            return Ok(None);
+        }
+        let sparsity = self.join(derivative.sparsity(), &self.couples);
         let of_residual = self.of_residual(derivative.sparsity(), &sparsity);
-        self.worlds[world] = World { couples, of_residual };
+        let to = &mut self.worlds[world];
+        to.couples.clone_from(&self.couples);
+        to.of_residual = of_residual;
+        self.find(law.thickness);
         Ok(Some(sparsity))
+    }
+
+    /// Forgets the places of a world, for which there was no room.
+    pub fn forget(&mut self, world: usize) {
+        self.worlds[world] = World::default();
+    }
+
+    /// Finds what is nearer than a distance, and of many particles the couples; false where there is no room for it.
+    fn find(&mut self, within: f64) -> bool {
+        let fits = self.stiffness.find(self.coupled.by.surface(), &self.positions, within);
+        if self.particles > FEW {
+            let of = |&pair: &[u32; 4]| pair.into_iter().flat_map(move |a| pair.map(|b| (a, b)));
+            self.couples.clear();
+            self.couples.extend(self.stiffness.pairs().iter().flat_map(of));
+            self.couples.sort_unstable();
+            self.couples.dedup();
+        }
+        fits
     }
 
     /// Where the entries of R_z are in J.
@@ -247,13 +298,6 @@ impl Coupling {
         Ok(())
     }
 
-    /// How near surfaces may come [m], where positions have this rounding.
-    fn margin(&self, law: Law, rounding: f64) -> f64 {
-        let largest = |most: f64, x: &Vec3| most.max(x.x.abs()).max(x.y.abs()).max(x.z.abs());
-        let coordinate = self.positions.iter().fold(0.0, largest);
-        (MARGIN * law.thickness).max(ROUNDINGS * rounding * coordinate)
-    }
-
     /// How far a world can go from where its particles were before the step to where they are, before surfaces meet.
     pub fn reach_of_first(
         &mut self,
@@ -262,17 +306,30 @@ impl Coupling {
         rounding: f64,
     ) -> Result<Gone, AccessError> {
         let law = self.read(derivative, world)?;
-        let margin = self.margin(law, rounding);
         let before = &self.before[world * self.particles..(world + 1) * self.particles];
         let ways = self.ways.iter_mut().zip(&self.positions).zip(before);
         ways.for_each(|((way, x), before)| *way = *x - *before);
-        Ok(self.reach.find(self.coupled.by.surface(), before, &self.ways, margin))
+        let ways = Ways { before, from: before, way: &self.ways, ..margin(law, rounding) };
+        Ok(self.reach.find(self.coupled.by.surface(), &ways))
     }
 
-    /// The mean of the ways that some particles go, as they were looked at last.
-    pub fn mean_way(&self, particles: &[usize]) -> Vec3 {
-        let sum = particles.iter().fold(Vec3::default(), |sum, &i| sum + self.ways[i]);
-        sum * (1.0 / particles.len().max(1) as f64)
+    /// The way of some particles that comes to another: the mean of theirs, weighed by a power of their distances. `given` are the particles
+    /// whose ways do not depend on unknowns; and the ways are those that were looked at last.
+    pub fn along(&self, law: Law, world: usize, given: &[usize], (i, power): (usize, i32)) -> Vec3 {
+        let before = &self.before[world * self.particles..(world + 1) * self.particles];
+        let least = (AT_ONCE * law.thickness).max(f64::EPSILON).powi(2);
+        // By the fourth at least: of a plane of particles those below count, and not their many neighbours.
+        let weight = |j: usize| (length_squared(before[j] - before[i]) + least).powi(-power / 2);
+        let add = |(sum, all): (Vec3, f64), &j: &usize| (sum + self.ways[j] * weight(j), all + weight(j));
+        let (sum, all) = given.iter().fold((Vec3::default(), 0.0), add);
+        if all > 0.0 { sum * (1.0 / all) } else { Vec3::default() }
+    }
+
+    /// Where surfaces cross before the step, if they do: a particle of each.
+    pub fn crossing(&self, world: usize) -> Option<[u32; 2]> {
+        let before = &self.before[world * self.particles..(world + 1) * self.particles];
+        let before: Vec<[f64; 3]> = before.iter().map(|x| [x.x, x.y, x.z]).collect();
+        first_crossing(self.coupled.by.surface(), &before)
     }
 
     /// How much of a step of the unknowns a world can go from where its derivative was made, before surfaces meet.
@@ -284,7 +341,6 @@ impl Coupling {
         rounding: f64,
     ) -> Result<Gone, AccessError> {
         let law = self.read(derivative, world)?;
-        let margin = self.margin(law, rounding);
         let (s, known) = (derivative.sparsity(), derivative.entries(world));
         for (i, way) in self.numbers.iter_mut().enumerate() {
             *way = s
@@ -295,6 +351,8 @@ impl Coupling {
                 .sum();
         }
         vectors(&self.numbers, &mut self.ways);
-        Ok(self.reach.find(self.coupled.by.surface(), &self.positions, &self.ways, margin))
+        let before = &self.before[world * self.particles..(world + 1) * self.particles];
+        let ways = Ways { before, from: &self.positions, way: &self.ways, ..margin(law, rounding) };
+        Ok(self.reach.find(self.coupled.by.surface(), &ways))
     }
 }

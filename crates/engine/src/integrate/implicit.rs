@@ -1,6 +1,7 @@
 //! Implicit rules: the next velocity z solves an equation, residual(z) = 0.
 
 use pullback_kernel::prelude::*;
+use pullback_scene::Integrator;
 
 use super::Next;
 use crate::dynamics::{Dynamics, same};
@@ -24,6 +25,19 @@ fn residual_or_led<R: Real>(z: Vec3<R>, residual: Vec3<R>, v: Vec3<R>, free: R) 
 #[kernel]
 fn middle<R: Real>(a: Vec3<R>, b: Vec3<R>) -> Vec3<R> {
     (a + b) * 0.5
+}
+
+/// Where an implicit rule asks for forces, x + a v + b z of what is free [s]; none of the others.
+pub fn asks_at(integrator: Integrator, h: f64) -> Option<[f64; 2]> {
+    match integrator {
+        Integrator::BackwardEuler => Some([0.0, h]),
+        Integrator::ImplicitMidpoint => Some([0.25 * h; 2]),
+        Integrator::ExplicitEuler
+        | Integrator::SemiImplicitEuler
+        | Integrator::RungeKutta4
+        | Integrator::VelocityVerlet
+        | Integrator::ReversibleVerlet => None,
+    }
 }
 
 impl Dynamics<'_> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use pullback_collide::Gone;
 use pullback_kernel::prelude::Vec3;
 use pullback_kernel::program::AccessError;
-use pullback_scene::Integrator;
 
 use super::bordered::{Bordered, corner};
 use super::cholesky::{Analysis, Bench};
 use super::coupling::Coupling;
 use super::derivative::{Derivative, Uses};
 use super::factors::{Factors, Lu, LuAnalysis};
+use super::implicit::asks_at;
 use super::sparsity::Sparsity;
 use crate::step::{Io, Step, Unknown, held, ranges};
 use crate::stepper::Parts;
@@ -19,8 +19,33 @@ use crate::stepper::Parts;
 /// So many roundings of its terms are nothing.
 const ROUNDINGS: f64 = 4.0;
 
-/// So often is a first guess tried, where things are led.
-const ATTEMPTS: usize = 6;
+/// First guesses of worlds in which surfaces meet on the way to the last one.
+#[derive(Clone, Copy)]
+enum Guess {
+    /// As far on that way as nothing meets.
+    Reached,
+    /// Half as far.
+    Half,
+    /// Nothing moves but what is led.
+    Still,
+    /// What is free goes along with what is led or fixed near it: between two of them, more with the nearer one.
+    Along,
+    /// The same, and far more with the nearer one.
+    AlongNearest,
+}
+
+/// In this order, until nothing meets: where nothing is led, the first is one.
+const GUESSES: [Guess; 7] =
+    [Guess::Reached, Guess::Half, Guess::Half, Guess::Half, Guess::Still, Guess::Along, Guess::AlongNearest];
+
+/// Why there are no factors.
+#[derive(Clone, Copy)]
+pub enum Unfactorised {
+    /// An entry is no number, or there is no inverse.
+    Singular,
+    /// There is no memory for what is to be known of its places.
+    NoRoom,
+}
 
 /// J = ∂residual/∂z of every world, with its factors.
 pub struct Jacobians {
@@ -35,8 +60,11 @@ pub struct Jacobians {
     bench: Bench,
     /// What soft contact adds.
     coupling: Option<Coupling>,
-    /// Particles that motions lead, whatever the unknowns are.
+    /// Particles that motions lead, whatever the unknowns are; and all that no unknown moves, those that are held fast or fixed included.
     led: Vec<usize>,
+    given: Vec<usize>,
+    /// 1 for each number of particles that an unknown moves, and 0 for others.
+    free: Vec<[f64; 3]>,
     /// Of which unknowns nothing moves but what is led: of this many times the velocities before the step; and how far others go by each
     /// unknown that is more [s].
     still: f64,
@@ -95,11 +123,13 @@ impl Jacobians {
             Some(coupling) => coupling.first_places(&derivative),
             None => derivative.sparsity().clone(),
         };
-        let h = step.scheme().part();
-        let (still, way) = match step.scheme().integrator {
-            Integrator::ImplicitMidpoint => (-1.0, 0.25 * h),
-            _ => (0.0, h),
-        };
+        let [by_v, by_z] = asks_at(step.scheme().integrator, step.scheme().part())?;
+        let (still, way) = (-by_v / by_z, by_z);
+        let model = step.model();
+        let mut free = vec![[1.0; 3]; if coupling.is_some() { model.particles() } else { 0 }];
+        free.iter_mut().zip(model.free()).for_each(|(to, free)| *to = [free.x, free.y, free.z]);
+        model.led().into_iter().for_each(|i| free.iter_mut().skip(i).take(1).for_each(|to| *to = [0.0; 3]));
+        let given = (0..free.len()).filter(|&i| free[i] == [0.0; 3]).collect();
         let entries = vec![0.0; if coupling.is_some() { places.columns.len() } else { 0 }];
         let factors = factors(places, of_particles, worlds, &mut bench)?;
         Some(Jacobians {
@@ -111,7 +141,9 @@ impl Jacobians {
             factors,
             bench,
             coupling,
-            led: step.model().moved().map_or(Vec::new(), |moved| moved.points().to_vec()),
+            led: model.moved().map_or(Vec::new(), |moved| moved.points().to_vec()),
+            given,
+            free,
             still,
             way,
             entries,
@@ -139,6 +171,8 @@ impl Jacobians {
             + self.bench.bytes()
             + self.coupling.as_ref().map_or(0, Coupling::bytes)
             + held(&self.led)
+            + held(&self.given)
+            + held(&self.free)
             + held(&self.entries)
             + held(&self.masses)
     }
@@ -183,40 +217,48 @@ impl Jacobians {
         Ok(())
     }
 
-    /// Makes a first guess z of the unknowns of all worlds, from `states`, one that no soft surfaces meet on the way to: where they would, it is
-    /// brought nearer to `still`, with which nothing moves but what is led; or all goes along with that. Says what holds a world for which there
-    /// is no guess.
+    /// Is there soft contact, whose surfaces are kept from meeting?
+    pub fn keeps_apart(&self) -> bool {
+        self.coupling.is_some()
+    }
+
+    /// Makes a first guess z of the unknowns of all worlds, from `state`, numbers of all worlds' one after the other, one that no soft surfaces
+    /// meet on the way to: see [`Guess`]. Says which world has none, and what holds it.
     pub fn hold_back(
         &mut self,
         z: &mut [f64],
         still: &[f64],
-        states: &[f64],
-        rounding: f64,
-    ) -> Result<Result<(), [u32; 4]>, AccessError> {
-        if self.coupling.is_none() {
-            return Ok(Ok(()));
-        }
-        self.note(still, states)?;
-        for attempt in 0..=ATTEMPTS {
-            match self.hold_back_once(z, still, attempt, rounding)? {
-                Some(held) if attempt == ATTEMPTS => return Ok(Err(held)),
+        state: impl Fn(usize) -> f64,
+        (state_len, rounding): (usize, f64),
+    ) -> Result<Result<(), (usize, [u32; 4])>, AccessError> {
+        self.note(still, state, state_len)?;
+        for guess in GUESSES.map(Some).into_iter().chain([None]) {
+            match self.hold_back_once(z, still, guess, rounding)? {
+                None => break,
+                Some(held) if guess.is_none() => return Ok(Err(held)),
+                Some(_) if self.led.is_empty() => break,
                 // What is led goes its way, however little the others do.
-                Some(_) if !self.led.is_empty() => {}
-                _ => break,
+                Some(_) => {}
             }
         }
         Ok(Ok(()))
     }
 
     /// Notes where all particles are before a step.
-    fn note(&mut self, still: &[f64], states: &[f64]) -> Result<(), AccessError> {
+    fn note(
+        &mut self,
+        still: &[f64],
+        state: impl Fn(usize) -> f64,
+        state_len: usize,
+    ) -> Result<(), AccessError> {
         self.write_unknowns(still)?;
         self.derivative.forward();
         let Jacobians { derivative, coupling: Some(coupling), led, factors, .. } = self else {
             return Ok(());
         };
-        for (world, state) in states.chunks_exact(states.len() / factors.len()).enumerate() {
-            let x = |i: usize| Vec3 { x: state[3 * i], y: state[3 * i + 1], z: state[3 * i + 2] };
+        for world in 0..factors.len() {
+            let number = |i: usize| state(world * state_len + i);
+            let x = |i: usize| Vec3 { x: number(3 * i), y: number(3 * i + 1), z: number(3 * i + 2) };
             coupling.note(derivative, world, led.iter().map(|&i| (i, x(i))))?;
         }
         Ok(())
@@ -227,37 +269,48 @@ impl Jacobians {
         &mut self,
         z: &mut [f64],
         still: &[f64],
-        attempt: usize,
+        next: Option<Guess>,
         rounding: f64,
-    ) -> Result<Option<[u32; 4]>, AccessError> {
+    ) -> Result<Option<(usize, [u32; 4])>, AccessError> {
         self.write_unknowns(z)?;
         self.derivative.forward();
-        let Jacobians { derivative, coupling: Some(coupling), led, size, of_particles, way, .. } = self
-        else {
+        let Jacobians { derivative, coupling: Some(coupling), given, free, size, way, .. } = self else {
             return Ok(None);
         };
         let (size, mut held) = (*size, None);
         for (world, z) in z.chunks_exact_mut(size).enumerate() {
             let gone = coupling.reach_of_first(derivative, world, rounding)?;
-            if gone.part == 1.0 {
+            let (Some(pair), Some(next)) = (gone.held, next) else {
+                held = held.or(gone.held.map(|pair| (world, pair)));
                 continue;
-            }
-            held = gone.held;
-            let part = match attempt {
-                0 => gone.part,
-                _ if attempt + 2 < ATTEMPTS => 0.5,
-                _ => 0.0,
+            };
+            held = held.or(Some((world, pair)));
+            let part = match next {
+                Guess::Reached => gone.part,
+                Guess::Half => 0.5,
+                Guess::Still | Guess::Along | Guess::AlongNearest => 0.0,
             };
             let still = &still[world * size..(world + 1) * size];
             z.iter_mut().zip(still).for_each(|(z, still)| *z = *still + part * (*z - *still));
-            if attempt + 1 == ATTEMPTS {
-                let along = coupling.mean_way(led);
-                let along = [along.x, along.y, along.z].map(|along| along / *way);
-                let free = z[..*of_particles].as_chunks_mut::<3>().0;
-                free.iter_mut().for_each(|z| (0..3).for_each(|i| z[i] += along[i]));
+            let power = match next {
+                Guess::Reached | Guess::Half | Guess::Still => continue,
+                Guess::Along => 4,
+                Guess::AlongNearest => 8,
+            };
+            let law = coupling.read(derivative, world)?;
+            for (i, free) in free.iter().enumerate().filter(|(_, free)| **free != [0.0; 3]) {
+                let Vec3 { x, y, z: up } = coupling.along(law, world, given, (i, power));
+                for (k, along) in [x, y, up].into_iter().enumerate() {
+                    z[3 * i + k] += free[k] * along / *way;
+                }
             }
         }
         Ok(held)
+    }
+
+    /// Where soft surfaces cross before the step in a world, if they do: a particle of each.
+    pub fn crossing(&self, world: usize) -> Option<[u32; 2]> {
+        self.coupling.as_ref()?.crossing(world)
     }
 
     /// Nothing moves but what is led where the unknowns are this many times the velocities before the step.
@@ -273,30 +326,34 @@ impl Jacobians {
         }
     }
 
-    /// Computes J at `z`, all worlds' one after the other, and factorises it for the worlds that are `wanted`. Says which
-    /// world's cannot be.
+    /// Computes J at `z`, all worlds' one after the other, and factorises it for the worlds that are `wanted`. Places of entries are made
+    /// `anew`, or kept where they suffice.
     pub fn factorise(
         &mut self,
         z: &[f64],
         wanted: impl Fn(usize) -> bool,
-    ) -> Result<Result<(), usize>, AccessError> {
+        anew: bool,
+    ) -> Result<Result<(), Unfactorised>, AccessError> {
         self.write_unknowns(z)?;
         self.derivative.compute()?;
         for world in (0..self.factors.len()).filter(|world| wanted(*world)) {
-            if !self.factorise_world(world)? {
-                return Ok(Err(world));
+            if let Err(why) = self.factorise_world(world, anew)? {
+                return Ok(Err(why));
             }
         }
         Ok(Ok(()))
     }
 
-    fn factorise_world(&mut self, world: usize) -> Result<bool, AccessError> {
+    fn factorise_world(&mut self, world: usize, anew: bool) -> Result<Result<(), Unfactorised>, AccessError> {
         let Jacobians { derivative, coupling, factors: all, bench, entries, .. } = self;
         let entries = match coupling {
             None => derivative.entries(world),
             Some(coupling) => {
-                if let Some(places) = coupling.places(derivative, world)? {
-                    let Some(other) = factors(places, self.of_particles, 1, bench) else { return Ok(false) };
+                if let Some(places) = coupling.places(derivative, world, anew)? {
+                    let Some(other) = factors(places, self.of_particles, 1, bench) else {
+                        coupling.forget(world);
+                        return Ok(Err(Unfactorised::NoRoom));
+                    };
                     all.splice(world..=world, other);
                 }
                 let sparsity = all[world].sparsity();
@@ -305,17 +362,18 @@ impl Jacobians {
                 &*entries
             }
         };
-        match &mut all[world] {
-            Factors::Lu(lu) => Ok(lu.factorise(entries)),
+        let made = match &mut all[world] {
+            Factors::Lu(lu) => lu.factorise(entries),
             Factors::Bordered(bordered) => {
                 if let Some(mass) = self.io.mass {
                     derivative.read(world, mass.into(), &mut self.masses)?;
                     let numbers = bordered.masses().chunks_exact_mut(3);
                     numbers.zip(&self.masses).for_each(|(to, mass)| to.fill(*mass));
                 }
-                Ok(bordered.factorise(entries, bench))
+                bordered.factorise(entries, bench)
             }
-        }
+        };
+        Ok(made.then_some(()).ok_or(Unfactorised::Singular))
     }
 
     /// The cotangents of all worlds' unknowns, one after the other, from those of the states that the step ends with: where J was computed.

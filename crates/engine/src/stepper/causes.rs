@@ -20,10 +20,10 @@ impl Causes {
         Causes { model: model.clone() }
     }
 
-    /// Names of the first and the last of some particles, one of each of two parts that touch.
-    pub fn points(&self, pair: [u32; 4]) -> [String; 2] {
+    /// What two particles are called.
+    pub fn points(&self, pair: [u32; 2]) -> [String; 2] {
         let layout = self.model.state_layout();
-        [pair[0], pair[3]].map(|i| layout.name_of(3 * i as usize).trim_end_matches(".position.x").to_owned())
+        pair.map(|i| layout.name_of(3 * i as usize).trim_end_matches(".position.x").to_owned())
     }
 
     /// In which world of a batch.

@@ -6,9 +6,10 @@
 //! - tangents: z_dot = -J⁻¹ (∂residual/∂(x, u, theta)) (x_dot, u_dot, theta_dot);
 //! - backwards: λ = J⁻ᵀ z_bar, and the residual's pullback of -λ.
 
+use super::progress::{OWN, World};
 use super::{Parts, Stepper};
 use crate::error::Error;
-use crate::integrate::jacobians::Jacobians;
+use crate::integrate::jacobians::{Jacobians, Unfactorised};
 use crate::step::{Unknown, held, ranges};
 
 /// Most iterations, shorter steps included.
@@ -17,15 +18,6 @@ const ITERATIONS: usize = 200;
 const ROUNDINGS: f64 = 4.0;
 /// A step that goes downhill is long enough, and not too long, if it goes uphill at its end no steeper than by this part of that.
 const FLATTER: f64 = 0.9;
-/// After so many steps those downhill have had their chance, and the equation's own are tried: where things rub, what steps go down is no
-/// energy, and only the equation's own end at a solution near which J is not positive. Every so many steps they begin, and go on while so many
-/// of them halve the residual, uphill or not.
-const DOWNHILL: usize = 12;
-const EVERY: usize = 4;
-const OWN: usize = 5;
-/// After so many steps in all, own ones are by turns whole and half as long, so many at a time: whole ones may go round in circles over kinks.
-const CIRCLES: usize = 48;
-const TURNS: usize = 16;
 /// Where rounding keeps it from getting smaller, it may be this much of the velocities.
 const LOOSE: f64 = 1e-7;
 
@@ -45,56 +37,6 @@ pub(super) struct Scratch<S> {
     pub numbers: Vec<f64>,
     /// The state that a step starts from.
     start: Vec<S>,
-}
-
-/// How far one world is.
-#[derive(Clone, Copy, Default)]
-struct World {
-    done: bool,
-    /// The largest residual at `from`.
-    norm: f64,
-    /// How much of the step is tried.
-    fraction: f64,
-    /// How steep it goes down at `from` along the step, where that is known.
-    slope: Option<f64>,
-    /// Has a step been taken?
-    moved: bool,
-    /// May the residual at `from` be the rounding of forces?
-    rounding: bool,
-    /// How many steps were taken.
-    taken: usize,
-    /// Is the step that is tried the equation's own, where one downhill was another? How many were taken since the residual was halved, and what
-    /// it was then. And were they of no use from here?
-    own: bool,
-    own_steps: usize,
-    home: f64,
-    refused: bool,
-    /// The particles of the soft surfaces that let the step go no further.
-    held: Option<[u32; 4]>,
-}
-
-impl World {
-    /// Goes on from a point with this residual.
-    fn take(&mut self, norm: f64) {
-        self.refused = self.fraction == 0.0;
-        (self.norm, self.fraction, self.taken) = (norm, 1.0, self.taken + 1);
-    }
-
-    /// Is the next step half as long?
-    fn is_halved(&self) -> bool {
-        self.own && self.taken >= CIRCLES && ((self.taken - CIRCLES) / TURNS).is_multiple_of(2)
-    }
-
-    /// Decides whose the next step is. True if the way back from it is here.
-    fn goes_own_way(&mut self) -> bool {
-        let begins = !self.own && self.taken >= DOWNHILL && !self.refused && self.taken.is_multiple_of(EVERY);
-        let halved = begins || (self.own && self.norm < 0.5 * self.home);
-        if halved {
-            (self.own, self.own_steps, self.home) = (true, 0, self.norm);
-        }
-        self.own_steps += usize::from(self.own);
-        halved
-    }
 }
 
 impl<S: Parts> Scratch<S> {
@@ -174,19 +116,35 @@ impl<S: Parts> Stepper<S> {
     /// The first guess, as far as soft surfaces can go without meeting.
     fn hold_back(&mut self, step: usize) -> Result<(), Error> {
         let (n, Some(jacobians)) = (&mut self.newton, &mut self.jacobians) else { return Ok(()) };
+        if !jacobians.keeps_apart() {
+            return Ok(());
+        }
         n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
-        n.numbers.clear();
-        n.numbers.extend(self.state.iter().map(|x| x.value()));
         let still = jacobians.still();
         n.step.iter_mut().zip(&n.values).for_each(|(to, v)| *to = still * v);
-        match jacobians.hold_back(&mut n.values, &n.step, &n.numbers, S::EPSILON)? {
+        let state = |i: usize| self.state[i].value();
+        match jacobians.hold_back(&mut n.values, &n.step, state, (self.state_len, S::EPSILON))? {
             Ok(()) => n.z.iter_mut().zip(&n.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0)),
-            Err(held) => {
-                let [a, b] = self.causes.points(held);
-                return Err(Error::LedThrough { step, a, b });
+            Err((world, held)) => {
+                if let Some(error) = self.crossed(step, world) {
+                    return Err(error);
+                }
+                let [a, b] = self.causes.points([held[0], held[3]]);
+                return Err(Error::LedThrough { step, world: self.in_batch(world), a, b });
             }
         }
         Ok(())
+    }
+
+    /// A world's number, where there are several.
+    fn in_batch(&self, world: usize) -> Option<usize> {
+        (self.worlds > 1).then_some(world)
+    }
+
+    /// Surfaces that cross before the step are not let through each other either, and then that is why they are held.
+    fn crossed(&self, step: usize, world: usize) -> Option<Error> {
+        let [a, b] = self.causes.points(self.jacobians.as_ref()?.crossing(world)?);
+        Some(Error::Crossed { step, world: self.in_batch(world), a, b })
     }
 
     /// The unknowns that the workspace holds.
@@ -233,15 +191,22 @@ impl<S: Parts> Stepper<S> {
         Ok(())
     }
 
-    /// J at z, and its factors, for the worlds that are not done (or all).
-    fn factorise(&mut self, step: usize, all: bool) -> Result<(), Error> {
+    /// J at z, and its factors, for the worlds that are not done (or all); with places of entries made anew, or with those of the last.
+    fn factorise(&mut self, step: usize, all: bool, anew: bool) -> Result<(), Error> {
         let n = &mut self.newton;
         n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        match jacobians.factorise(&n.values, |w| all || (!n.worlds[w].done && n.worlds[w].fraction == 1.0))? {
+        let wanted = |w: usize| all || (!n.worlds[w].done && n.worlds[w].fraction == 1.0);
+        match jacobians.factorise(&n.values, wanted, anew)? {
             Ok(()) => Ok(()),
-            Err(_) => Err(Error::Singular { step }),
+            Err(Unfactorised::Singular) => Err(Error::Singular { step }),
+            Err(Unfactorised::NoRoom) => Err(self.no_room()),
         }
+    }
+
+    /// There is no memory for factors.
+    fn no_room(&self) -> Error {
+        Error::FactorsTooLarge { unknowns: self.unknowns() }
     }
 
     /// Newton's method with halved steps, world by world: none depends on how far the others are.
@@ -263,9 +228,10 @@ impl<S: Parts> Stepper<S> {
                 return self.evaluate(unknown);
             }
             if linearise {
-                self.factorise(step, false)?;
+                self.factorise(step, false, iteration == 0)?;
             }
-            let Some(jacobians) = &mut self.jacobians else { return Err(Error::Singular { step }) };
+            // Implicit steps have them, if there is memory for them.
+            let Some(jacobians) = &mut self.jacobians else { return Err(self.no_room()) };
             let n = &mut self.newton;
             let mut blocked = None;
             for world in 0..self.worlds {
@@ -307,10 +273,14 @@ impl<S: Parts> Stepper<S> {
                     }
                     let gone = jacobians.reach(world, &n.step[range.clone()], S::EPSILON)?;
                     n.worlds[world].held = gone.held.filter(|_| gone.part < 0.5);
-                    // Steps of the equation's own are given up elsewhere.
                     if gone.part == 0.0 && !own {
                         blocked = Some(world);
                         break;
+                    }
+                    if gone.part == 0.0 {
+                        // Others would go nowhere either: back to where they began, and downhill from there.
+                        n.from[range.clone()].copy_from_slice(&n.home[range.clone()]);
+                        n.worlds[world].give_up();
                     }
                     let part = gone.part * if n.worlds[world].is_halved() { 0.5 } else { 1.0 };
                     n.step[range.clone()].iter_mut().for_each(|d| *d *= part);
@@ -336,10 +306,12 @@ impl<S: Parts> Stepper<S> {
     fn did_not_converge(&self, step: usize, world: usize, iterations: usize) -> Error {
         // One that goes back to where it was has no residual yet.
         let World { norm, home, held, .. } = self.newton.worlds[world];
+        if let Some(error) = held.and_then(|_| self.crossed(step, world)) {
+            return error;
+        }
         let residual = if norm.is_finite() { norm } else { home };
-        let world = (self.worlds > 1).then_some(world);
-        let held = held.map(|pair| Box::new(self.causes.points(pair)));
-        Error::NotConverged { step, world, residual, iterations, held }
+        let held = held.map(|pair| Box::new(self.causes.points([pair[0], pair[3]])));
+        Error::NotConverged { step, world: self.in_batch(world), residual, iterations, held }
     }
 
     /// Whether z is a solution, a better point, or too far. True if a new Jacobian is wanted.
@@ -375,7 +347,7 @@ impl<S: Parts> Stepper<S> {
         } else if state.own {
             // Back to where they began, and downhill from there.
             n.from[range.clone()].copy_from_slice(&n.home[range]);
-            (state.norm, state.fraction, state.own) = (f64::INFINITY, 0.0, false);
+            state.give_up();
         } else if let (Some(first), true) = (state.slope, norm.is_finite()) {
             // What falls is an energy, which a smaller residual need not come with.
             let residual = n.residual[range.clone()].iter().map(|r| r.value());
@@ -397,7 +369,7 @@ impl<S: Parts> Stepper<S> {
     /// Tangents of z, from those of everything else.
     fn solve_tangents(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
         let count = self.unknowns();
-        self.factorise(step, true)?;
+        self.factorise(step, true, true)?;
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         let n = &mut self.newton;
         for world in 0..self.worlds {
@@ -450,7 +422,7 @@ impl<S: Parts> Stepper<S> {
         state_bar: &[S],
     ) -> Result<(), Error> {
         let count = self.unknowns();
-        self.factorise(step, true)?;
+        self.factorise(step, true, true)?;
         self.pull_unknowns(unknown, state_bar)?;
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         let n = &mut self.newton;

@@ -160,8 +160,9 @@ fn of_engine(py: Python<'_>, error: EngineError) -> PyErr {
             let step = ("step", Value::Number(*step));
             ("RolloutError", std::iter::once(step).chain(world(w)).collect())
         }
-        EngineError::Singular { step }
-        | EngineError::OffLattice { step, .. } => ("RolloutError", vec![("step", Value::Number(*step))]),
+        EngineError::Singular { step } | EngineError::OffLattice { step, .. } => {
+            ("RolloutError", vec![("step", Value::Number(*step))])
+        }
         EngineError::GradientNotFinite { .. } => ("RolloutError", vec![]),
         EngineError::NoSuchInput { .. }
         | EngineError::WrongType { .. }

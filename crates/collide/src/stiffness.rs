@@ -72,14 +72,26 @@ impl Stiffness {
 
     /// The derivatives of the forces of pair number `k`.
     pub fn of(&self, k: usize, velocities: &[Vec3], law: Law) -> PairStiffness {
+        f64::dispatch(self.pair(k, velocities, law), Isa::detect(), Width::Narrow)
+    }
+
+    /// The forces of pair number `k` [N].
+    pub fn forces(&self, k: usize, velocities: &[Vec3], law: Law) -> [Vec3; 4] {
+        let Pair { on, x, v, law } = self.pair(k, velocities, law);
+        match on {
+            Nearest::OnTriangle(on) => triangle_forces(OnTriangle::at::<f64>(on), x, v, law),
+            Nearest::OnEdges(on) => edge_forces(OnEdges::at::<f64>(on), x, v, law),
+        }
+    }
+
+    fn pair(&self, k: usize, velocities: &[Vec3], law: Law) -> Pair {
         let Finder { positions, on_triangles, on_edges, .. } = &self.finder;
         let four = self.pairs[k].map(|i| i as usize);
         let on = match k.checked_sub(on_triangles.len()) {
             None => Nearest::OnTriangle(on_triangles[k][2]),
             Some(k) => Nearest::OnEdges(on_edges[k][2]),
         };
-        let pair = Pair { on, x: four.map(|i| positions[i]), v: four.map(|i| velocities[i]), law };
-        f64::dispatch(pair, Isa::detect(), Width::Narrow)
+        Pair { on, x: four.map(|i| positions[i]), v: four.map(|i| velocities[i]), law }
     }
 }
 

@@ -134,6 +134,26 @@ impl Coupling {
         Ok(Law { thickness, ke, kd, kf, mu })
     }
 
+    /// Do bodies feel these forces, by particles that they hold fast? What a force does to a body depends on how that lies, so that its
+    /// derivative has the force in it.
+    pub fn moves_bodies(&self) -> bool {
+        self.felt.iter().flatten().any(|(row, _)| *row >= 3 * self.particles)
+    }
+
+    /// Sets the forces of a world to those of where things are.
+    pub fn push(&mut self, derivative: &mut Derivative, world: usize) -> Result<(), AccessError> {
+        let law = self.read(derivative, world)?;
+        self.stiffness.find(self.coupled.by.surface(), &self.positions, law.thickness);
+        self.numbers.fill(0.0);
+        for (k, pair) in self.stiffness.pairs().iter().enumerate() {
+            for (&i, f) in pair.iter().zip(self.stiffness.forces(k, &self.velocities, law)) {
+                let at = 3 * i as usize;
+                self.numbers[at..at + 3].iter_mut().zip([f.x, f.y, f.z]).for_each(|(sum, f)| *sum += f);
+            }
+        }
+        derivative.write(world, self.coupled.force.into(), &self.numbers)
+    }
+
     /// The places of all worlds' entries of J before pairs are known: those of R_z; of few particles all that there can be.
     pub fn first_places(&mut self, derivative: &Derivative) -> Sparsity {
         let all = 0..if self.particles <= FEW { self.particles as u32 } else { 0 };

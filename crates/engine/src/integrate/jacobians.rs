@@ -335,6 +335,11 @@ impl Jacobians {
         anew: bool,
     ) -> Result<Result<(), Unfactorised>, AccessError> {
         self.write_unknowns(z)?;
+        if let Some(coupling) = self.coupling.as_mut().filter(|coupling| coupling.moves_bodies()) {
+            self.derivative.forward();
+            let mut worlds = (0..self.factors.len()).filter(|world| wanted(*world));
+            worlds.try_for_each(|world| coupling.push(&mut self.derivative, world))?;
+        }
         self.derivative.compute()?;
         for world in (0..self.factors.len()).filter(|world| wanted(*world)) {
             if let Err(why) = self.factorise_world(world, anew)? {

@@ -16,6 +16,7 @@ from .errors import SettingError
 from .health import Audit, Health
 from .model import Model
 from .names import Params, State
+from .settings import device_of, gpu_of
 from .simulation import Simulation
 
 __all__ = ["Audit", "Health", "Problem", "Variable"]
@@ -83,11 +84,6 @@ class Problem:
         tolerance: float = 1e-10,
         target: float | None = None,
     ) -> None:
-        if simulation.settings["device"] != "cpu":
-            raise SettingError(
-                f'device is {simulation.settings["device"]!r}: problems run on the CPU; use `sim.replace(device="cpu")`, or '
-                "gradients of `sim.rollout` in an optimiser of torch or JAX"
-            )
         changing = [_variable(v) for v in _listed("variables", variables, (str, Variable))]
         self._core = _core.Problem.of(
             simulation.model._core,
@@ -108,20 +104,20 @@ class Problem:
         self.simulation = simulation
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Problem:
-        """Reads a problem file: a scene with `[[variables]]`, `[[loss]]` and, if wanted, `[optimiser]`."""
-        return cls._of(_core.Problem(None, path), Model.load(path))
+    def load(cls, path: str | PathLike[str], *, device: str = "cpu") -> Problem:
+        """Reads a problem file: a scene with `[[variables]]`, `[[loss]]` and, if wanted, `[optimiser]`; rollouts run on `device`."""
+        return cls._of(_core.Problem(None, path, gpu_of(device_of(device))), Model.load(path), device)
 
     @classmethod
-    def parse(cls, text: str, file: str | PathLike[str] = "problem.toml") -> Problem:
+    def parse(cls, text: str, file: str | PathLike[str] = "problem.toml", *, device: str = "cpu") -> Problem:
         """A problem from the text of a file; data files are looked for where `file` would be."""
-        return cls._of(_core.Problem(text, file), Model.parse(text, file))
+        return cls._of(_core.Problem(text, file, gpu_of(device_of(device))), Model.parse(text, file), device)
 
     @classmethod
-    def _of(cls, core: _core.Problem, model: Model) -> Problem:
+    def _of(cls, core: _core.Problem, model: Model, device: str) -> Problem:
         problem = cls.__new__(cls)
         problem._core = core
-        problem.simulation = Simulation(model)
+        problem.simulation = Simulation(model, device=device)
         return problem
 
     @property

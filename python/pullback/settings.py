@@ -159,7 +159,7 @@ def resolved(of_scene: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]
         "truncate": _or_none(count, "truncate", s["truncate"]),
         "clip": _or_none(real, "clip", s["clip"]),
         "threads": count("threads", s["threads"], most=1024),
-        "device": _device(s["device"]),
+        "device": device_of(s["device"]),
     }
 
 
@@ -188,7 +188,8 @@ def _integrator(name: Integrator | str) -> Integrator:
         raise SettingError(f"there is no integrator {name!r}; there are: {names}") from None
 
 
-def _device(device: Any) -> str:
+def device_of(device: Any) -> str:
+    """A device as it is named, if it is one."""
     if isinstance(device, str):
         kind, colon, number = device.partition(":")
         if device == "cpu" or (

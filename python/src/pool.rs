@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use pullback_engine::rollout::Moment;
-use pullback_engine::{Error, GpuRollout, Gradient, Loss, Options, Parts, Rollout, Start, Step, Stepper};
+use pullback_engine::{AnyRollout, Error, Options, Parts, Step, Stepper};
 use pullback_kernel::cuda::{self, Device};
 use pullback_kernel::prelude::{Dual, RunOptions};
 use pullback_kernel::program::{DeviceError, DeviceFloat};
@@ -120,64 +119,28 @@ impl<S: Parts> Kept for Stepping<S> {
     }
 }
 
-/// A rollout of the engine, on the CPU or on a GPU.
-pub enum Whole<S: Number> {
-    Cpu(Box<Rollout<S>>),
-    Gpu(Box<GpuRollout<S>>),
-}
-
-impl<S: Number> Kept for Whole<S> {
+impl<S: Number> Kept for AnyRollout<S> {
     fn bytes(&self) -> usize {
         match self {
-            Whole::Cpu(rollout) => rollout.bytes().0,
+            AnyRollout::Cpu(rollout) => rollout.bytes().0,
             // Memory of the device, which is emptied when it is short.
-            Whole::Gpu(_) => 0,
+            AnyRollout::Gpu(_) => 0,
         }
     }
 }
 
-impl<S: Number> Whole<S> {
-    /// On the device that the simulation says.
-    pub fn new(engine: &Engine, options: Options) -> Result<Self, Error> {
-        let Some(device) = &engine.device else {
-            return Ok(Whole::Cpu(Rollout::new(&engine.step, options)?.into()));
-        };
-        let made = GpuRollout::new(&engine.step, options, device).or_else(|error| match error {
-            Error::Gpu(DeviceError::Cuda(cuda::Error::OutOfMemory { .. })) => {
-                // Others that are free may have what it wants.
-                engine.pools.double.rollouts.clear();
-                engine.pools.single.rollouts.clear();
-                GpuRollout::new(&engine.step, options, device)
-            }
-            error => Err(error),
-        });
-        Ok(Whole::Gpu(made?.into()))
-    }
-
-    /// Shows all moments, or the last alone.
-    pub fn watch(
-        &mut self,
-        start: &Start<'_>,
-        last: bool,
-        mut see: impl FnMut(&Moment<'_>),
-    ) -> Result<(), Error> {
-        let wanted = |is_last| is_last || !last;
-        match self {
-            Whole::Cpu(rollout) => rollout.watch(start, |moment| {
-                if wanted(moment.last) {
-                    see(moment);
-                }
-            }),
-            Whole::Gpu(rollout) => rollout.watch_at(start, |_, is_last| wanted(is_last), see),
+/// A rollout on the device that the simulation says.
+pub fn rollout<S: Number>(engine: &Engine, options: Options) -> Result<AnyRollout<S>, Error> {
+    let make = || AnyRollout::new(&engine.step, options, engine.device.as_ref());
+    make().or_else(|error| match error {
+        Error::Gpu(DeviceError::Cuda(cuda::Error::OutOfMemory { .. })) => {
+            // Others that are free may have what it wants.
+            engine.pools.double.rollouts.clear();
+            engine.pools.single.rollouts.clear();
+            make()
         }
-    }
-
-    pub fn gradient(&mut self, start: &Start<'_>, loss: &dyn Loss) -> Result<&Gradient, Error> {
-        match self {
-            Whole::Cpu(rollout) => rollout.gradient(start, loss),
-            Whole::Gpu(rollout) => rollout.gradient(start, loss),
-        }
-    }
+        error => Err(error),
+    })
 }
 
 impl<S: Parts> Stepping<S> {
@@ -253,7 +216,7 @@ pub struct Pools {
 /// Memory for one kind of numbers.
 pub struct OfNumbers<S: Number> {
     pub steppers: Pool<usize, Stepping<S>>,
-    pub rollouts: Pool<Kind, Whole<S>>,
+    pub rollouts: Pool<Kind, AnyRollout<S>>,
 }
 
 impl<S: Number> Default for OfNumbers<S> {

@@ -13,7 +13,7 @@ use crate::describe::{self, Named, Term, Variable};
 use crate::error::Failure;
 use crate::model::Model;
 use crate::run::Run;
-use crate::simulation::Simulation;
+use crate::simulation::{self, Simulation};
 
 /// A problem that can be solved, simulated and checked.
 #[pyclass(frozen, module = "pullback._core")]
@@ -63,15 +63,21 @@ fn fits(problem: &pullback_solve::Problem, z: &[f64]) -> Result<(), Failure> {
 
 #[pymethods]
 impl Problem {
-    /// Of a file, or of the text of one.
+    /// Of a file, or of the text of one. `gpu`: the number of the GPU on which rollouts run, if they do.
     #[new]
-    fn new(py: Python<'_>, text: Option<String>, file: PathBuf) -> PyResult<Problem> {
+    fn new(py: Python<'_>, text: Option<String>, file: PathBuf, gpu: Option<usize>) -> PyResult<Problem> {
         compute(py, || {
             let description = match text {
                 Some(text) => scene::Problem::parse(&text, file)?,
                 None => scene::Problem::load(file)?,
             };
-            Ok(Problem(Mutex::new(pullback_solve::Problem::new(description)?)))
+            let mut problem = pullback_solve::Problem::new(description)?;
+            if let Some(number) = gpu {
+                // What cannot run there is refused without a GPU, too.
+                problem.step().runs_on_gpu()?;
+                problem.set_device(Some(&simulation::device(number)?))?;
+            }
+            Ok(Problem(Mutex::new(problem)))
         })
     }
 
@@ -107,7 +113,11 @@ impl Problem {
                 source: scene::Source::default(),
                 scene,
             };
-            Ok(Problem(Mutex::new(pullback_solve::Problem::with_model(description, model)?)))
+            let mut problem = pullback_solve::Problem::with_model(description, model)?;
+            if engine.device.is_some() {
+                problem.set_device(engine.device.as_ref())?;
+            }
+            Ok(Problem(Mutex::new(problem)))
         })
     }
 

@@ -79,11 +79,15 @@ fn by_the_engine<S: Number>(
     let start = Numbers::new(at);
     let mut row = Vec::new();
     whole::<S, ()>(engine, at.worlds, course.steps, false, |rollout| {
-        rollout.watch(&start.start(), course.last, |moment| {
-            row.clear();
-            row.extend(moment.state.iter().map(|x| S::from_parts(*x, 0.0)));
-            see(moment.world, moment.step, &row);
-        })
+        rollout.watch_at(
+            &start.start(),
+            |_, last| last || !course.last,
+            |moment| {
+                row.clear();
+                row.extend(moment.state.iter().map(|x| S::from_parts(*x, 0.0)));
+                see(moment.world, moment.step, &row);
+            },
+        )
     })
 }
 

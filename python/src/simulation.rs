@@ -1,6 +1,7 @@
 //! Simulations: steps and rollouts of a model, on arrays at addresses.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use pullback_engine::{Error, Options, Scheme, Step};
 use pullback_kernel::cuda::Device;
@@ -23,13 +24,18 @@ use crate::rollout::Course;
 /// worlds share x, u, theta: there is one row of it then, and one of its cotangent, the sum over worlds. A cotangent or tangent
 /// at address 0 is not wanted, or zero.
 #[pyclass(frozen, module = "pullback._core")]
-pub struct Simulation(pub std::sync::Arc<Engine>);
+pub struct Simulation(pub Arc<Engine>);
 
 impl Simulation {
     fn sizes(&self, worlds: usize, shared: u8, steps: usize) -> Sizes {
         let [x, u, theta] = self.0.lens();
         Sizes { worlds, shared: Shared(shared), x, u: u * steps, theta }
     }
+}
+
+/// The GPU with this number.
+pub fn device(number: usize) -> Result<Arc<Device>, Error> {
+    Ok(Device::new(number).map_err(DeviceError::Cuda)?)
 }
 
 #[pymethods]
@@ -67,7 +73,7 @@ impl Simulation {
             if gpu.is_some() {
                 step.runs_on_gpu()?;
             }
-            let device = gpu.map(Device::new).transpose().map_err(DeviceError::Cuda).map_err(Error::Gpu)?;
+            let device = gpu.map(device).transpose()?;
             Ok(Simulation(Engine { step, options, device, pools: Pools::default() }.into()))
         })
     }

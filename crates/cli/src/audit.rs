@@ -21,6 +21,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
+    arguments.place.device.take(&mut problem)?;
     let z = problem.variables().start();
     let name = problem.description().scene.name.clone();
     let bar = bar(&name);

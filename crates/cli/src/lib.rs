@@ -6,6 +6,7 @@ mod load;
 mod optimise;
 mod page;
 mod params;
+mod place;
 mod quality;
 mod simulate;
 mod solution;
@@ -50,6 +51,9 @@ struct Where {
     /// Write over a run that is finished, or of another problem
     #[arg(long)]
     replace: bool,
+    /// Where rollouts run: `cpu`, `gpu`, or a GPU by its number, such as `gpu:1`
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = place::parse)]
+    device: place::Place,
 }
 
 /// All is well.

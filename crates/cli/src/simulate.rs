@@ -169,6 +169,7 @@ impl Recorded {
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let file = &arguments.place.file;
     let mut problem = Problem::new(load::simulation(file, &arguments.reading, &arguments.timing)?)?;
+    arguments.place.device.take(&mut problem)?;
     let start = Instant::now();
     let mut recorded = record_at(&mut problem, &[]).map_err(|error| arguments.timing.fix(file, error))?;
     let seconds = start.elapsed().as_secs_f64();

@@ -37,6 +37,7 @@ const LEAST_EVALUATIONS: usize = 20_000;
 
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut problem = Problem::new(load::problem(&arguments.place.file)?)?;
+    arguments.place.device.take(&mut problem)?;
     problem.set_threads(arguments.threads);
     let other = arguments.compare.as_deref().map(method).transpose()?;
     // A problem that cannot be begun leaves no folder behind, and neither does one that blows up at its start.

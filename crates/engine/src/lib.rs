@@ -30,7 +30,7 @@ pub use linearise::Linearisation;
 pub use model::Model;
 pub use names::{Control, Params, State};
 pub use pullback_scene::{Integrator, Memory, Snapshots};
-pub use rollout::{GpuRollout, Gradient, Loss, Options, Rollout, Start};
+pub use rollout::{AnyRollout, GpuRollout, Gradient, Loss, Options, Rollout, Start};
 pub use step::{Scheme, Step};
 pub use stepper::{Parts, Stepper};
 pub use stop::{go_on, stop_when};

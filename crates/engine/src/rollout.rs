@@ -1,5 +1,6 @@
 //! Rollouts: many steps, a loss over them, and its gradient, with as little memory as is asked for.
 
+mod any;
 mod gpu;
 mod gradient;
 mod keep;
@@ -13,6 +14,7 @@ mod store;
 use pullback_kernel::prelude::Workspace;
 use pullback_scene::{Integrator, Memory};
 
+pub use any::AnyRollout;
 pub use gpu::GpuRollout;
 pub use gradient::{Gradient, Start};
 pub use loss::{Bars, Loss, Moment, NoLoss};

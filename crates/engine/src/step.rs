@@ -194,16 +194,18 @@ impl Step {
         Ok(())
     }
 
-    /// An error that says why not, if it cannot run on a GPU: implicit and reversible integrators, and hard contact.
+    /// An error that says why not, if it cannot run on a GPU: the reversible integrator, and hard contact.
     pub fn runs_on_gpu(&self) -> Result<(), Error> {
         let integrator = self.scheme.integrator;
         match integrator {
             Integrator::ExplicitEuler
             | Integrator::SemiImplicitEuler
             | Integrator::RungeKutta4
-            | Integrator::VelocityVerlet => {}
-            Integrator::ImplicitMidpoint | Integrator::BackwardEuler | Integrator::ReversibleVerlet => {
-                let wanted = "on a GPU it is an explicit one: implicit and reversible steps run on the CPU";
+            | Integrator::VelocityVerlet
+            | Integrator::ImplicitMidpoint
+            | Integrator::BackwardEuler => {}
+            Integrator::ReversibleVerlet => {
+                let wanted = "on a GPU it is another one: reversible steps run on the CPU";
                 return Err(Error::Scheme {
                     what: "the integrator",
                     found: integrator.name().into(),

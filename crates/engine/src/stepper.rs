@@ -8,14 +8,13 @@ mod progress;
 use pullback_kernel::prelude::*;
 use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar, are_finite};
 
-use crate::articulated::Manifold;
 use crate::contact::{NO_ROOM, has_tangent};
 use crate::error::Error;
-use crate::integrate::jacobians::Jacobians;
 use crate::preparation::Preparing;
-use crate::step::{Io, Step, held, ranges};
+use crate::step::{Io, Step, Unknown, held, ranges};
 use crate::stop;
 pub(crate) use causes::Causes;
+pub(crate) use newton::{Equation, Newton};
 pub use parts::Parts;
 
 /// Looks at the values of a part of a step.
@@ -47,16 +46,13 @@ pub struct Stepper<S: Parts> {
     h: f64,
     worlds: usize,
     state_len: usize,
-    /// How many numbers of a state are positions.
-    positions: usize,
-    manifold: Manifold,
     control_len: usize,
     workspace: Workspace<S>,
     preparing: Option<Preparing<S>>,
     /// The cotangents of what was prepared have been pulled back.
     pulled: bool,
-    jacobians: Option<Jacobians>,
-    newton: newton::Scratch<S>,
+    /// Of an implicit step.
+    newton: Option<Newton<S>>,
     /// The state that the last step ended with.
     state: Vec<S>,
     /// States at the starts of the parts of a step.
@@ -67,6 +63,8 @@ pub struct Stepper<S: Parts> {
     to_carry_back: bool,
     /// By how many steps each world is ahead, for forces that depend on time.
     ahead: Vec<usize>,
+    /// When the part of a step that is made begins in each world [s].
+    times: Vec<f64>,
     /// The step whose values the workspace holds.
     holds: Option<usize>,
     /// The cotangent of one world's control.
@@ -90,7 +88,7 @@ impl<S: Parts> Stepper<S> {
 
     fn with(step: &Step, program: &Program, io: &Io, worlds: usize, options: RunOptions) -> Self {
         // First: what it takes to see who depends on whom is gone before the rest is there.
-        let jacobians = Jacobians::new(step, worlds);
+        let newton = Newton::new(step, io, worlds, options);
         let workspace = match worlds {
             1 => program.workspace(options),
             n => program.batch(n, options),
@@ -99,10 +97,6 @@ impl<S: Parts> Stepper<S> {
             (step.model().state_layout().len(), step.model().control_layout().len());
         let scheme = step.scheme();
         let preparing = step.prepare.as_ref().map(|prepare| Preparing::new(prepare, worlds, options));
-        let positions = step.model().positions();
-        let unknowns = if jacobians.is_some() { (state_len - positions) * worlds } else { 0 };
-        let prepared = io.prepared.iter().map(|(_, len)| *len).max().unwrap_or(0);
-        let most = state_len.max(control_len).max(step.model().params_layout().len()).max(prepared);
         let starts = if scheme.substeps > 1 { scheme.substeps * worlds * state_len } else { 0 };
         Stepper {
             io: io.clone(),
@@ -110,19 +104,17 @@ impl<S: Parts> Stepper<S> {
             h: scheme.part(),
             worlds,
             state_len,
-            positions,
-            manifold: step.model().manifold(),
             control_len,
             workspace,
             preparing,
             pulled: false,
-            newton: newton::Scratch::new(unknowns, worlds, state_len, most),
-            jacobians,
+            newton,
             state: vec![S::default(); worlds * state_len],
             starts: vec![S::default(); starts],
             to_carry: false,
             to_carry_back: false,
             ahead: vec![0; worlds],
+            times: vec![0.0; worlds],
             holds: None,
             control: vec![S::default(); control_len],
             largest_residual: step
@@ -136,14 +128,13 @@ impl<S: Parts> Stepper<S> {
     /// How many bytes of memory it takes.
     pub fn bytes(&self) -> usize {
         self.workspace.bytes()
-            + self.jacobians.as_ref().map_or(0, Jacobians::bytes)
-            + self.newton.bytes()
+            + self.newton.as_ref().map_or(0, Newton::bytes)
             + self.preparing.as_ref().map_or(0, Preparing::bytes)
-            + self.manifold.bytes()
             + self.io.bytes()
             + held(&self.state)
             + held(&self.starts)
             + held(&self.ahead)
+            + held(&self.times)
             + held(&self.control)
     }
 
@@ -169,9 +160,8 @@ impl<S: Parts> Stepper<S> {
         if let Some(preparing) = &mut self.preparing {
             preparing.set_params(world, params)?;
         }
-        if let Some(jacobians) = &mut self.jacobians {
-            self.newton.values(params);
-            jacobians.set_params(world, &self.newton.numbers)?;
+        if let Some(newton) = &mut self.newton {
+            newton.set_params(world, params)?;
         }
         self.holds = None;
         Ok(())
@@ -181,9 +171,8 @@ impl<S: Parts> Stepper<S> {
     pub fn set_control(&mut self, world: usize, control: &[S]) -> Result<(), Error> {
         wanted("the control of a world", self.control_len, control)?;
         write_all(&mut self.workspace, world, &self.io.control, control)?;
-        if let Some(jacobians) = &mut self.jacobians {
-            self.newton.values(control);
-            jacobians.set_control(world, &self.newton.numbers)?;
+        if let Some(newton) = &mut self.newton {
+            newton.set_control(world, control)?;
         }
         Ok(())
     }
@@ -206,7 +195,7 @@ impl<S: Parts> Stepper<S> {
 
     fn write_state(&mut self) -> Result<(), AccessError> {
         self.to_carry = false;
-        for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {
+        for (world, state) in of_worlds(&self.state, self.worlds) {
             write_all(&mut self.workspace, world, &self.io.state, state)?;
         }
         Ok(())
@@ -249,17 +238,12 @@ impl<S: Parts> Stepper<S> {
         }
         self.to_carry_back = false;
         self.prepare()?;
-        for world in 0..self.worlds {
-            let parts = (step + self.ahead[world]) * self.parts + part;
-            let time = S::from_parts(parts as f64 * self.h, 0.0);
-            self.workspace.write_numbers(world, self.io.time, &[time])?;
-        }
-        match self.io.implicit.clone() {
-            None => self.workspace.forward(),
-            Some(unknown) => self.forward_implicit(&unknown, step, part, known)?,
+        self.tell_times(step, part)?;
+        if !self.make(step, known)? {
+            return Err(self.not_finite(step));
         }
         let mut finite = true;
-        for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+        for (world, state) in self.state.chunks_exact_mut(self.state_len.max(1)).enumerate() {
             for (next, range) in ranges(&self.io.next) {
                 let numbers = &mut state[range];
                 self.workspace.read_numbers_into(world, next, numbers)?;
@@ -275,6 +259,25 @@ impl<S: Parts> Stepper<S> {
             self.check_residuals(step)?;
         }
         Ok(())
+    }
+
+    /// Sets when a part of a step begins [s].
+    fn tell_times(&mut self, step: usize, part: usize) -> Result<(), Error> {
+        for (world, (time, ahead)) in self.times.iter_mut().zip(&self.ahead).enumerate() {
+            *time = ((step + ahead) * self.parts + part) as f64 * self.h;
+            self.workspace.write_numbers(world, self.io.time, &[S::from_parts(*time, 0.0)])?;
+        }
+        Ok(())
+    }
+
+    /// Makes the values of a part of a step. False if an implicit one finds numbers that are not finite.
+    fn make(&mut self, step: usize, known: Option<&[S]>) -> Result<bool, Error> {
+        let Some(newton) = &mut self.newton else {
+            self.workspace.forward();
+            return Ok(true);
+        };
+        let mut equation = OnCpu { workspace: &mut self.workspace, io: &self.io };
+        newton.forward(&mut equation, (step, &self.state, &self.times), known)
     }
 
     fn not_finite(&self, step: usize) -> Error {
@@ -355,14 +358,15 @@ impl<S: Parts> Stepper<S> {
         self.check_residuals(step)?;
         let Ends { state_bar, given, wanted } = ends;
         if given {
-            for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
+            for (world, bars) in of_worlds(state_bar, self.worlds) {
                 for (next, range) in ranges(&self.io.next) {
                     self.workspace.seed_numbers(world, next, &bars[range])?;
                 }
             }
         }
-        if let Some(unknown) = self.io.implicit.clone() {
-            self.seed_residual(&unknown, step, state_bar)?;
+        if let Some(newton) = &mut self.newton {
+            let mut equation = OnCpu { workspace: &mut self.workspace, io: &self.io };
+            newton.seed(&mut equation, step, state_bar)?;
         }
         self.workspace.pullback();
         self.pulled = false;
@@ -378,7 +382,7 @@ impl<S: Parts> Stepper<S> {
             }
         }
         if wanted {
-            for (world, bars) in state_bar.chunks_exact_mut(self.state_len).enumerate() {
+            for (world, bars) in state_bar.chunks_exact_mut(self.state_len.max(1)).enumerate() {
                 read_bars(&self.workspace, world, &self.io.state, bars)?;
             }
             if !are_finite(state_bar) {
@@ -434,9 +438,8 @@ impl<S: Parts> Stepper<S> {
             let mut k = 0;
             preparing.give(world, &self.io.prepared, |to, numbers| {
                 self.workspace.write_numbers(world, to, numbers)?;
-                if let Some(jacobians) = &mut self.jacobians {
-                    self.newton.values(numbers);
-                    jacobians.set_prepared(world, k, &self.newton.numbers)?;
+                if let Some(newton) = &mut self.newton {
+                    newton.set_prepared(world, k, numbers)?;
                 }
                 k += 1;
                 Ok(())
@@ -490,14 +493,18 @@ impl<S: Parts> Stepper<S> {
             }
             load(part, &mut self.workspace, wanted || implicit);
             if wanted || implicit {
-                for (world, state) in self.state.chunks_exact_mut(self.state_len).enumerate() {
+                for (world, state) in self.state.chunks_exact_mut(self.state_len.max(1)).enumerate() {
                     for (buffer, range) in ranges(&self.io.state) {
                         self.workspace.read_numbers_into(world, buffer, &mut state[range])?;
                     }
                 }
             }
-            if let Some(unknown) = self.io.implicit.clone() {
-                self.recall_unknowns(&unknown, step, part)?;
+            if implicit {
+                self.tell_times(step, part)?;
+            }
+            if let Some(newton) = &mut self.newton {
+                let equation = OnCpu { workspace: &mut self.workspace, io: &self.io };
+                newton.recall(&equation, &self.state, &self.times)?;
             }
             let (first, last) = (part + 1 == self.parts, part == 0);
             // Implicit steps solve with the cotangents.
@@ -505,6 +512,56 @@ impl<S: Parts> Stepper<S> {
             let part_of =
                 Ends { state_bar: &mut *ends.state_bar, given, wanted: implicit || (last && ends.wanted) };
             self.pull_part(step, part_of, control_bar)?;
+        }
+        Ok(())
+    }
+}
+
+/// The equation of an implicit step in a workspace.
+struct OnCpu<'a, S: Scalar> {
+    workspace: &'a mut Workspace<S>,
+    io: &'a Io,
+}
+
+/// The parts of a vector of all worlds, one after the other.
+fn of_worlds<S>(numbers: &[S], worlds: usize) -> impl Iterator<Item = (usize, &[S])> {
+    numbers.chunks_exact((numbers.len() / worlds).max(1)).enumerate()
+}
+
+impl<S: Parts> Equation<S> for OnCpu<'_, S> {
+    fn evaluate(&mut self, unknown: &Unknown, z: &[S], residuals: &mut [S]) -> Result<(), Error> {
+        let worlds = self.workspace.worlds();
+        of_worlds(z, worlds).try_for_each(|(world, z)| write_all(self.workspace, world, &unknown.z, z))?;
+        self.workspace.forward();
+        self.read(&unknown.residual, residuals)
+    }
+
+    fn unknowns(&self, unknown: &Unknown, z: &mut [S]) -> Result<(), Error> {
+        self.read(&unknown.z, z)
+    }
+
+    fn begin(&self, states: &mut [S]) -> Result<(), Error> {
+        self.read(&self.io.state, states)
+    }
+
+    fn seed(&mut self, unknown: &Unknown, bars: &[S]) -> Result<(), Error> {
+        for (world, bars) in of_worlds(bars, self.workspace.worlds()) {
+            for (buffer, range) in ranges(&unknown.residual) {
+                self.workspace.seed_numbers(world, buffer, &bars[range])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: Parts> OnCpu<'_, S> {
+    /// Reads buffers of all worlds.
+    fn read(&self, buffers: &[(BufferUse, usize)], numbers: &mut [S]) -> Result<(), Error> {
+        let len = numbers.len() / self.workspace.worlds();
+        for (world, numbers) in numbers.chunks_exact_mut(len.max(1)).enumerate() {
+            for (buffer, range) in ranges(buffers) {
+                self.workspace.read_numbers_into(world, buffer, &mut numbers[range])?;
+            }
         }
         Ok(())
     }

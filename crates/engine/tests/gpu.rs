@@ -35,22 +35,25 @@ fn step(world: &World, integrator: Integrator, substeps: usize) -> Step {
     Step::new(&world.model, Scheme { integrator, dt: 0.01, substeps }).expect("a step")
 }
 
-/// Every world with semi-implicit steps, and some with the other explicit integrators.
+/// Every world with semi-implicit steps and the implicit ones that tests run it with, and some with the other explicit integrators.
 fn combinations() -> Vec<(World, Integrator)> {
-    let explicit = [
+    let integrators = [
         Integrator::SemiImplicitEuler,
         Integrator::ExplicitEuler,
         Integrator::RungeKutta4,
         Integrator::VelocityVerlet,
+        Integrator::BackwardEuler,
+        Integrator::ImplicitMidpoint,
     ];
-    let wanted = |world: &World, integrator| {
+    let wanted = |world: &World, integrator: Integrator| {
         let thorough = world.name == "everything" || solids::THOROUGH.contains(&world.name);
-        world.integrators().contains(&integrator) && (thorough || integrator == Integrator::SemiImplicitEuler)
+        let usual = integrator == Integrator::SemiImplicitEuler || integrator.is_implicit();
+        world.differenced().contains(&integrator) && (thorough || usual)
     };
     let of = |integrator| {
         worlds().into_iter().filter(move |world| wanted(world, integrator)).map(move |w| (w, integrator))
     };
-    explicit.into_iter().flat_map(of).collect()
+    integrators.into_iter().flat_map(of).collect()
 }
 
 /// What rollouts start from.
@@ -147,7 +150,7 @@ fn every_memory_gives_the_same_bits() {
     let Some(device) = gpu() else { return };
     let wanted = |(world, integrator): &(World, Integrator)| {
         let by_hand = "sheets that touch each other";
-        *integrator == Integrator::SemiImplicitEuler
+        [Integrator::SemiImplicitEuler, Integrator::BackwardEuler].contains(integrator)
             && ["everything", "a sheet", by_hand].contains(&world.name)
     };
     for (world, integrator) in combinations().into_iter().filter(wanted) {
@@ -220,13 +223,15 @@ fn what_runs_on_the_cpu_alone_is_refused() {
     let find = |name: &str| worlds().into_iter().find(|world| world.name == name).expect("a world");
     let (springs, explicit) = (find("springs"), Integrator::SemiImplicitEuler);
     for name in ["springs", "a hinge", "sheets that touch each other"] {
-        step(&find(name), explicit, 1).runs_on_gpu().expect("explicit steps run");
+        for integrator in [explicit, Integrator::BackwardEuler, Integrator::ImplicitMidpoint] {
+            step(&find(name), integrator, 1).runs_on_gpu().expect("such steps run");
+        }
     }
     let hard = worlds().into_iter().find(|world| world.hard).expect("hard contact");
     for (step, wanted) in [
         (
-            &step(&springs, Integrator::BackwardEuler, 1),
-            "the integrator is backward-euler: on a GPU it is an explicit one: implicit and reversible steps run on the CPU",
+            &step(&springs, Integrator::ReversibleVerlet, 1),
+            "the integrator is reversible-verlet: on a GPU it is another one: reversible steps run on the CPU",
         ),
         (
             &step(&hard, explicit, 1),

@@ -8,9 +8,9 @@ use pullback_engine::names::{Block, Quantity};
 use pullback_engine::rollout::{Bars, Moment, NoLoss};
 use pullback_engine::{Error, Integrator, Loss, Memory, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
-use pullback_scene::robot::JointKind;
+use pullback_scene::robot::{JointKind, Load};
 use pullback_scene::soft::{Diagonals, SheetMesh};
-use pullback_scene::{Actuator, Controller, Elastic, Particles, Scene, Sheet, SoftContact, Springs};
+use pullback_scene::{Actuator, Controller, Elastic, Particles, Robot, Scene, Sheet, SoftContact, Springs};
 
 const STEPS: usize = 5;
 
@@ -540,4 +540,24 @@ fn soft_surfaces_that_touch() {
     scene.soft_contact = Some(contact(0.9));
     let said = Model::new(&scene).expect_err("too thick").to_string();
     assert!(said.contains("soft_contact.thickness") && said.contains("give a `thickness` below"), "{said}");
+}
+
+/// A table alone has no freedom: rollouts of it have nothing to move, under any integrator.
+#[test]
+fn worlds_without_freedom() {
+    let text = "<robot name='table'><link name='top'><inertial><mass value='1'/>\
+                <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>";
+    let robot = Robot::parse(text, "table.urdf", &Load::default()).expect("a table").robot;
+    let model = Model::new(&Scene { robots: vec![robot], ..Scene::default() }).expect("a table");
+    let (state, params) = (model.state(), model.params());
+    assert!(state.values().is_empty() && !params.values().is_empty());
+    for integrator in [Integrator::SemiImplicitEuler, Integrator::RungeKutta4, Integrator::BackwardEuler] {
+        let step = Step::new(&model, Scheme::new(integrator, 0.1)).expect("a step");
+        for memory in [Memory::EveryStep, Memory::Dense] {
+            let mut rollout =
+                Rollout::<f64>::new(&step, Options { memory, ..Options::new(STEPS) }).expect("a rollout");
+            let gradient = rollout.gradient(&Start::new(&state, &[], &params), &NoLoss).expect("a gradient");
+            assert!(gradient.params.iter().all(|bar| *bar == 0.0), "{}", integrator.name());
+        }
+    }
 }

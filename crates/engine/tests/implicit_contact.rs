@@ -1,9 +1,10 @@
 //! Implicit steps of many points that touch each other, or bodies that move.
 
 use pullback_collide::{Surface, crossings};
+use pullback_engine::force::{Constraint, Site};
 use pullback_engine::rollout::{Bars, Coordinate, Loss, Moment, Pushforward, Tangent};
 use pullback_engine::{Error, Gradient, Model, Options, Parts, Rollout, Scheme, Start, Step};
-use pullback_kernel::prelude::RunOptions;
+use pullback_kernel::prelude::*;
 use pullback_scene::{Integrator, Scene};
 
 /// A smooth number of all positions and velocities of the last state, each of another weight.
@@ -446,4 +447,40 @@ fn a_cloth_on_a_ball_that_moves() {
         8,
         &["contact.ke", "contact.mu", "ball.mass", "cloth.mu", "cloth.density"],
     );
+}
+
+/// What is left of an acceleration along a ball around a point:  a - n (n·a),  n = (x - c)/|x - c|
+#[kernel]
+fn along_a_ball<R: Real>(a: Vec3<R>, x: Vec3<R>, center: Vec3<R>) -> Vec3<R> {
+    let n = normalize(x - center);
+    a - n * dot(n, a)
+}
+
+/// What starts on balls around a point stays on them.
+#[derive(Debug)]
+struct OnBalls {
+    center: Vec3,
+}
+
+impl Constraint for OnBalls {
+    fn constrain(&self, site: &mut Site<'_>, acceleration: Buffer<Vec3>) -> Result<Buffer<Vec3>, Error> {
+        let center = site.program.constant::<Vec3>(&site.name("center"), &[self.center]);
+        let (name, x) = (site.name("along a ball"), site.x);
+        Ok(site.program.map::<along_a_ball>(&name, (acceleration.own(), x.own(), center.shared())))
+    }
+}
+
+/// What a force does depends on where things are then, so that Jacobians have the forces of contact in them.
+#[test]
+fn sheets_that_touch_within_a_constraint() {
+    let scene = scene(
+        &sheets(8, 60.0, "").replace("position = [0.013, 0.021, 0.014]", "position = [0.013, 0.021, 0.006]"),
+    );
+    let center = Vec3 { x: 0.25, y: 0.2, z: -0.3 };
+    let model = Model::new(&scene).expect("a model").with_constraint(OnBalls { center });
+    for integrator in [Integrator::BackwardEuler, Integrator::ImplicitMidpoint] {
+        let scheme = Scheme::new(integrator, 1e-3);
+        let names = ["soft_contact.ke", "soft_contact.thickness", "high.density", "low.mu"];
+        against_differences(&model, scheme, 4, &names);
+    }
 }

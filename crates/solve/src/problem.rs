@@ -1,7 +1,12 @@
 //! A problem: a scene, what may change in it, what is to be reached, and how.
 
+use std::sync::Arc;
+
 use pullback_engine::rollout::Pushforward;
-use pullback_engine::{Error as EngineError, Gradient, Loss, Model, Options, Rollout, Scheme, Step};
+use pullback_engine::{
+    AnyRollout, Error as EngineError, Gradient, Loss, Model, Options, Rollout, Scheme, Step,
+};
+use pullback_kernel::cuda::Device;
 use pullback_kernel::prelude::RunOptions;
 use pullback_scene as scene;
 
@@ -17,7 +22,7 @@ pub struct Problem {
     step: Step,
     variables: Variables,
     losses: Losses,
-    rollout: Rollout,
+    rollout: AnyRollout,
     /// Made when a Jacobian is first asked for.
     tangents: Option<Pushforward>,
     point: Point,
@@ -53,7 +58,7 @@ impl Problem {
         let steps = scene.simulation.steps;
         let variables = Variables::new(&model, steps, &description.variables).map_err(attach)?;
         let losses = Losses::new(scene, &model, &description.losses).map_err(attach)?;
-        let rollout = Rollout::new(&step, Options::of(scene)).map_err(engine)?;
+        let rollout = AnyRollout::new(&step, Options::of(scene), None).map_err(engine)?;
         let point = Point::new(&model, steps);
         let run = RunOptions::default();
         Ok(Problem { model, step, variables, losses, rollout, tangents: None, point, run, description })
@@ -62,6 +67,15 @@ impl Problem {
     /// Adds a loss of one's own.
     pub fn add_loss(&mut self, loss: impl Loss + Send + 'static) {
         self.losses.add(loss);
+    }
+
+    /// Runs rollouts on a GPU from now on, in `f64` as on the CPU, or on the CPU again. Jacobians that are cheaper column by column
+    /// ([`Problem::way`]) are made on the CPU all the same.
+    pub fn set_device(&mut self, device: Option<&Arc<Device>>) -> Result<(), Error> {
+        let options = Options::of(&self.description.scene);
+        let made = AnyRollout::new(&self.step, options, device);
+        self.rollout = made.map_err(|error| place(&self.description, error))?;
+        Ok(())
     }
 
     /// How many threads Jacobians are computed with; 0 for one per core.
@@ -131,7 +145,7 @@ impl Problem {
         see: impl FnMut(&pullback_engine::rollout::Moment<'_>),
     ) -> Result<(), Error> {
         self.variables.apply(z, &mut self.point);
-        let watched = self.rollout.watch(&self.point.start(), see);
+        let watched = self.rollout.watch_at(&self.point.start(), |_, _| true, see);
         watched.map_err(|error| place(&self.description, error))
     }
 
@@ -143,7 +157,7 @@ impl Problem {
         let add = |moment: &pullback_engine::rollout::Moment<'_>| {
             sums.iter_mut().zip(losses.parts(moment)).for_each(|(sum, part)| *sum += part);
         };
-        let watched = self.rollout.watch(&self.point.start(), add);
+        let watched = self.rollout.watch_at(&self.point.start(), |_, _| true, add);
         watched.map_err(|error| place(&self.description, error))?;
         Ok(sums)
     }
@@ -321,7 +335,7 @@ impl Objective for Problem {
         let see = |moment: &pullback_engine::rollout::Moment<'_>| {
             losses.residuals(moment, &mut |r| residuals.push(r))
         };
-        self.rollout.watch(&self.point.start(), see).map_err(Failure::from)
+        self.rollout.watch_at(&self.point.start(), |_, _| true, see).map_err(Failure::from)
     }
 
     fn jacobian(

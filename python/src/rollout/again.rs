@@ -1,11 +1,11 @@
 //! Rollouts of the engine itself: for its memory strategies, and for what it does to first states.
 
 use pullback_engine::rollout::{Bars as LossBars, Moment};
-use pullback_engine::{Error, Loss, Memory, Options, Parts, Start};
+use pullback_engine::{AnyRollout, Error, Loss, Memory, Options, Parts, Start};
 
 use super::Course;
 use crate::batch::{Bars, Batch, Rows, Shared, put};
-use crate::pool::{Engine, Number, Whole};
+use crate::pool::{self, Engine, Number};
 
 /// Cotangents of states as a loss: it is worth nothing, and pulls as it is told.
 struct Given<'a, S> {
@@ -62,13 +62,13 @@ pub fn whole<S: Number, R>(
     worlds: usize,
     steps: usize,
     keeps: bool,
-    work: impl FnOnce(&mut Whole<S>) -> Result<R, Error>,
+    work: impl FnOnce(&mut AnyRollout<S>) -> Result<R, Error>,
 ) -> Result<R, Error> {
     // On a GPU one serves both ways: it compiles and records, which takes longer than many steps.
     let keeps = keeps || engine.device.is_some();
     let memory = if keeps { engine.options.memory } else { Memory::Binomial { snapshots: 1 } };
     let options = Options { worlds, steps, memory, ..engine.options };
-    let make = || Whole::new(engine, options);
+    let make = || pool::rollout(engine, options);
     S::of(&engine.pools).rollouts.with((worlds, steps, keeps), make, work)
 }
 

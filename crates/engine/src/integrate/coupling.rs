@@ -41,6 +41,9 @@ pub struct Coupling {
     particles: usize,
     /// Of each number of a force: the rows of the residual that feel it, and the places of R_f.
     felt: Vec<Vec<(usize, usize)>>,
+    /// Does what a force does depend on where things are, so that the derivative has the force in it? So it is with a body that feels it by
+    /// particles that it holds fast, and within constraints.
+    turns: bool,
     worlds: Vec<World>,
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
@@ -74,8 +77,13 @@ fn margin<'a>(law: Law, rounding: f64) -> Ways<'a> {
 }
 
 impl Coupling {
-    /// Of a derivative of the residual and of positions and velocities, by `size` unknowns and the forces.
-    pub fn new(coupled: &Coupled, derivative: &Derivative, size: usize, worlds: usize) -> Coupling {
+    /// Of a derivative of the residual and of positions and velocities, by `size` unknowns and the forces; within constraints or not.
+    pub fn new(
+        coupled: &Coupled,
+        derivative: &Derivative,
+        [size, worlds]: [usize; 2],
+        constrained: bool,
+    ) -> Coupling {
         let s = derivative.sparsity();
         let particles = (s.size() - size) / 6;
         let mut felt = vec![Vec::new(); 3 * particles];
@@ -84,7 +92,9 @@ impl Coupling {
                 felt[s.columns[k] - size].push((i, k));
             }
         }
+        let on_bodies = felt.iter().flatten().any(|(row, _)| *row >= 3 * particles);
         Coupling {
+            turns: constrained || on_bodies,
             stiffness: Stiffness::new(coupled.by.surface(), coupled.by.most()),
             reach: Reach::new(coupled.by.surface()),
             coupled: coupled.clone(),
@@ -134,10 +144,9 @@ impl Coupling {
         Ok(Law { thickness, ke, kd, kf, mu })
     }
 
-    /// Do bodies feel these forces, by particles that they hold fast? What a force does to a body depends on how that lies, so that its
-    /// derivative has the force in it.
-    pub fn moves_bodies(&self) -> bool {
-        self.felt.iter().flatten().any(|(row, _)| *row >= 3 * self.particles)
+    /// Is the derivative to be made where the forces are what they are?
+    pub fn has_forces(&self) -> bool {
+        self.turns
     }
 
     /// Sets the forces of a world to those of where things are.

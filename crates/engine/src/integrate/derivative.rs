@@ -58,16 +58,25 @@ fn numbers(uses: &Uses) -> Vec<usize> {
     uses.iter().flat_map(of).collect()
 }
 
-fn workspace<S: pullback_kernel::program::Scalar>(program: &Program, worlds: usize) -> Workspace<S> {
+fn workspace<S: pullback_kernel::program::Scalar>(
+    program: &Program,
+    worlds: usize,
+    run: RunOptions,
+) -> Workspace<S> {
     match worlds {
-        1 => program.workspace(RunOptions::default()),
-        n => program.batch(n, RunOptions::default()),
+        1 => program.workspace(run),
+        n => program.batch(n, run),
     }
 }
 
 impl Derivative {
     /// Of a program that has no outputs but these and `others`.
-    pub fn new(program: &Program, [outputs, inputs, others]: [Uses; 3], worlds: usize) -> Derivative {
+    pub fn new(
+        program: &Program,
+        [outputs, inputs, others]: [Uses; 3],
+        worlds: usize,
+        run: RunOptions,
+    ) -> Derivative {
         let depends_on = dependence(program, &outputs, &inputs);
         let (rows, columns) = (numbers(&outputs), numbers(&inputs));
         let sparsity = Sparsity::new(&depends_on, [&rows, &columns]);
@@ -83,8 +92,8 @@ impl Derivative {
         let with_tangents = !passes.tangents.is_empty();
         Derivative {
             places: places.collect(),
-            rows: workspace(program, worlds),
-            columns: with_tangents.then(|| workspace(program, worlds)),
+            rows: workspace(program, worlds, run),
+            columns: with_tangents.then(|| workspace(program, worlds, run)),
             entries: vec![0.0; worlds * sparsity.columns.len()],
             numbers: vec![0.0; most],
             duals: vec![Dual::default(); if with_tangents { most } else { 0 }],

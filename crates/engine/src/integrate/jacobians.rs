@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pullback_collide::Gone;
-use pullback_kernel::prelude::Vec3;
+use pullback_kernel::prelude::{RunOptions, Vec3};
 use pullback_kernel::program::AccessError;
 
 use super::bordered::{Bordered, corner};
@@ -103,7 +103,7 @@ fn factors(
 
 impl Jacobians {
     /// For an implicit step; none for an explicit one.
-    pub fn new(step: &Step, worlds: usize) -> Option<Jacobians> {
+    pub fn new(step: &Step, worlds: usize, run: RunOptions) -> Option<Jacobians> {
         let (program, io, coupled) = match &step.uncoupled {
             Some((program, io, coupled)) => (program, io, Some(coupled)),
             None => (&step.program, &step.io, None),
@@ -116,8 +116,10 @@ impl Jacobians {
             outputs.extend(coupled.moving.map(|buffer| (buffer.into(), of_particles)));
             inputs.push((coupled.force.into(), of_particles));
         }
-        let derivative = Derivative::new(program, [outputs, inputs, io.next.clone()], worlds);
-        let mut coupling = coupled.map(|coupled| Coupling::new(coupled, &derivative, size, worlds));
+        let derivative = Derivative::new(program, [outputs, inputs, io.next.clone()], worlds, run);
+        let constrained = !step.model().constraints().is_empty();
+        let mut coupling =
+            coupled.map(|coupled| Coupling::new(coupled, &derivative, [size, worlds], constrained));
         let mut bench = Bench::new(of_particles);
         let places = match &mut coupling {
             Some(coupling) => coupling.first_places(&derivative),
@@ -335,7 +337,7 @@ impl Jacobians {
         anew: bool,
     ) -> Result<Result<(), Unfactorised>, AccessError> {
         self.write_unknowns(z)?;
-        if let Some(coupling) = self.coupling.as_mut().filter(|coupling| coupling.moves_bodies()) {
+        if let Some(coupling) = self.coupling.as_mut().filter(|coupling| coupling.has_forces()) {
             self.derivative.forward();
             let mut worlds = (0..self.factors.len()).filter(|world| wanted(*world));
             worlds.try_for_each(|world| coupling.push(&mut self.derivative, world))?;

@@ -1,5 +1,6 @@
 //! Rollouts on a GPU. States and cotangents stay there: they come to the host where a loss looks, and nothing else waits for it.
 
+mod implicit;
 mod keep;
 mod transfer;
 
@@ -16,17 +17,18 @@ use crate::preparation::Preparing;
 use crate::step::{Io, Step, ranges};
 use crate::stepper::{Causes, Parts};
 use crate::stop;
+use implicit::Implicit;
 use keep::Keep;
-use transfer::{numbers, read, uses, write};
+use transfer::{numbers, read, seed, uses, write};
 
 /// The memory on a GPU in which rollouts of a step run: what a [`Rollout`](super::Rollout) is on the CPU, with the same losses, starts, gradients
 /// and errors.
 ///
-/// It has explicit integrators ([`Step::runs_on_gpu`]). What is made of kernels runs on the device alone: particles, springs, soft solids and
-/// sheets, air, the ground, motions, controllers and forces of one's own. Operations that are written by hand (robots, shapes that touch, soft
-/// surfaces that touch each other) run on the CPU in between, and what they read and write is copied in each step. `Options::run` is for
-/// these, and for what depends on params alone, which is prepared on the CPU; `Options::snapshots` does not matter, because states are kept as
-/// they are.
+/// What is made of kernels runs on the device alone: particles, springs, soft solids and sheets, air, the ground, motions, controllers and forces
+/// of one's own. Operations that are written by hand (robots, shapes that touch, soft surfaces that touch each other) run on the CPU in between,
+/// and what they read and write is copied in each step. So do the equations of implicit steps, whose residuals and pullbacks are made on the
+/// device. `Options::run` is for these, and for what depends on params alone, which is prepared on the CPU; `Options::snapshots` does not
+/// matter, because states are kept as they are. Not all steps run on a GPU: [`Step::runs_on_gpu`].
 ///
 /// ```no_run
 /// use pullback_engine::rollout::NoLoss;
@@ -49,6 +51,7 @@ pub struct GpuRollout<S: DeviceFloat + Parts = f32> {
     io: Io,
     workspace: DeviceWorkspace<S>,
     preparing: Option<Preparing<S>>,
+    implicit: Option<Implicit<S>>,
     keep: Keep<S>,
     /// The time of each part of a step, and the controls of each step: what changes on the way but the state.
     times: Rows<S>,
@@ -88,7 +91,8 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         let norms = workspace.sums(&uses(&io.state), options.steps + 1)?;
         let fixed =
             workspace.bytes() + times.bytes() + controls.bytes() + control_bars.bytes() + norms.bytes();
-        let keep = Keep::new(&workspace, &options, parts, fixed)?;
+        let unknowns = io.implicit.as_ref().map_or(Vec::new(), |unknown| uses(&unknown.z));
+        let keep = Keep::new(&workspace, &options, (parts, &unknowns), fixed)?;
         let preparing =
             step.prepare.as_ref().map(|prepare| Preparing::new(prepare, options.worlds, options.run));
         let states = options.worlds * model.state_layout().len();
@@ -100,6 +104,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             to_carry: false,
             searching: false,
             causes: Causes::of(model),
+            implicit: Implicit::new(step, &options),
             bytes: fixed + keep.bytes(),
             step: step.clone(),
             options,
@@ -224,6 +229,9 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         write(&self.workspace, &self.io.state, &states, worlds)?;
         let params: Vec<S> = numbers(start.params);
         write(&self.workspace, &self.io.params, &params, worlds)?;
+        if let Some(implicit) = &mut self.implicit {
+            implicit.begin(start, &params)?;
+        }
         self.prepare(&params)?;
         let h = self.step.scheme().part();
         let times: Vec<S> =
@@ -251,9 +259,12 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         preparing.make();
         let mut made = vec![Vec::new(); worlds];
         for (world, made) in made.iter_mut().enumerate() {
+            let mut k = 0;
             preparing.give(world, prepared, |_, numbers| {
                 made.extend_from_slice(numbers);
-                Ok(())
+                k += 1;
+                let Some(implicit) = &mut self.implicit else { return Ok(()) };
+                implicit.set_prepared(world, k - 1, numbers)
             })?;
         }
         for (buffer, range) in ranges(prepared) {
@@ -273,10 +284,21 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         stop::go_on(step)?;
         self.workspace.bring(&self.times, part)?;
         self.workspace.bring(&self.controls, step)?;
-        match std::mem::replace(&mut self.to_carry, true) {
-            true => self.workspace.advance()?,
-            false => self.workspace.forward()?,
+        let Some(implicit) = &mut self.implicit else {
+            match std::mem::replace(&mut self.to_carry, true) {
+                true => self.workspace.advance()?,
+                false => self.workspace.forward()?,
+            }
+            return Ok(());
+        };
+        if std::mem::take(&mut self.to_carry) {
+            self.workspace.carry()?;
+            implicit.solved = false;
         }
+        if !implicit.forward(&self.workspace, &self.io, part)? {
+            return Err(self.not_finite(step));
+        }
+        self.to_carry = true;
         Ok(())
     }
 
@@ -290,15 +312,26 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         if are_finite(&self.numbers) {
             return Ok(());
         }
-        let found = self.workspace.check_values()?;
+        Err(self.not_finite(step))
+    }
+
+    /// Which value of a step is not finite.
+    fn not_finite(&mut self, step: usize) -> Error {
+        let found = self.workspace.check_values().map_err(Error::from);
         // The workspace knows of every number of the state, so that there is one.
-        let source = found.ok_or(Error::NothingToPullBack)?;
-        read(&self.io.state, &mut self.numbers, self.options.worlds, |buffer, see| {
+        let source = match found.and_then(|found| found.ok_or(Error::NothingToPullBack)) {
+            Ok(source) => source,
+            Err(error) => return error,
+        };
+        let worlds = self.options.worlds;
+        if let Err(error) = read(&self.io.state, &mut self.numbers, worlds, |buffer, see| {
             self.workspace.read_numbers(buffer, see)
-        })?;
-        let len = self.numbers.len() / self.options.worlds;
+        }) {
+            return error;
+        }
+        let len = self.numbers.len() / worlds;
         let before: Vec<f64> = self.numbers[source.world * len..][..len].iter().map(|x| x.value()).collect();
-        Err(self.causes.of_value(step, self.options.worlds, source, &before))
+        self.causes.of_value(step, worlds, source, &before)
     }
 
     /// All steps, and the loss on the way.
@@ -362,11 +395,13 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
             match action {
                 Some(Action::Return { slot, .. }) => {
                     self.to_carry = false;
-                    self.keep.bring(&self.workspace, slot)?;
+                    let solved = self.keep.bring(&self.workspace, slot)?;
+                    self.set_solved(solved);
                 }
                 Some(Action::Keep { slot, .. }) => {
                     if std::mem::take(&mut self.to_carry) {
                         self.workspace.carry()?;
+                        self.set_solved(false);
                     }
                     self.keep.put(&self.workspace, slot)?;
                 }
@@ -377,13 +412,25 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         self.forward(part)
     }
 
+    /// Says whether the unknowns of an implicit step are there for the state that is.
+    fn set_solved(&mut self, solved: bool) {
+        if let Some(implicit) = &mut self.implicit {
+            implicit.solved = solved;
+        }
+    }
+
     /// Pulls cotangents back through a part of a step, whose values are there.
     fn pull(&mut self, part: usize) -> Result<(), Error> {
+        if self.implicit.is_some() && !self.bars_are_here {
+            // The equation is solved with them.
+            self.see_bars(part / self.parts())?;
+            self.bars.copy_from_slice(&self.numbers);
+            self.bars_are_here = true;
+        }
         if std::mem::take(&mut self.bars_are_here) {
-            let len = self.bars.len() / self.options.worlds;
-            for (buffer, range) in ranges(&self.io.next) {
-                let bars = |world: usize| &self.bars[world * len + range.start..world * len + range.end];
-                self.workspace.seed_numbers(buffer, bars)?;
+            seed(&self.workspace, &self.io.next, &self.bars, self.options.worlds)?;
+            if let Some(implicit) = &mut self.implicit {
+                implicit.seed(&self.workspace, &self.io, part, &self.bars)?;
             }
             self.workspace.pullback()?;
         } else {

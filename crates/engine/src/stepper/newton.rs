@@ -6,134 +6,215 @@
 //! - tangents: z_dot = -J⁻¹ (∂residual/∂(x, u, theta)) (x_dot, u_dot, theta_dot);
 //! - backwards: λ = J⁻ᵀ z_bar, and the residual's pullback of -λ.
 
-use super::progress::{OWN, World};
-use super::{Parts, Stepper};
+use std::ops::Range;
+use std::sync::Arc;
+
+use pullback_kernel::prelude::RunOptions;
+use pullback_kernel::program::AccessError;
+
+use super::causes::Causes;
+use super::parts::Parts;
+use super::progress::{ROUNDINGS, Verdict, World};
+use crate::articulated::Manifold;
 use crate::error::Error;
 use crate::integrate::jacobians::{Jacobians, Unfactorised};
-use crate::step::{Unknown, held, ranges};
+use crate::step::{Io, Step, Unknown, held};
 
 /// Most iterations, shorter steps included.
 const ITERATIONS: usize = 200;
-/// A residual of so many roundings is zero.
-const ROUNDINGS: f64 = 4.0;
-/// A step that goes downhill is long enough, and not too long, if it goes uphill at its end no steeper than by this part of that.
-const FLATTER: f64 = 0.9;
-/// Where rounding keeps it from getting smaller, it may be this much of the velocities.
-const LOOSE: f64 = 1e-7;
 
-/// Working memory.
-pub(super) struct Scratch<S> {
+/// Where residuals are made: the program of a step, on the CPU or on a GPU. Numbers of all worlds lie one after the other.
+pub(crate) trait Equation<S> {
+    /// The residuals at z.
+    fn evaluate(&mut self, unknown: &Unknown, z: &[S], residuals: &mut [S]) -> Result<(), Error>;
+    /// The unknowns where residuals were made last.
+    fn unknowns(&self, unknown: &Unknown, z: &mut [S]) -> Result<(), Error>;
+    /// The states from which the step begins.
+    fn begin(&self, states: &mut [S]) -> Result<(), Error>;
+    /// Sets the cotangents of the residuals.
+    fn seed(&mut self, unknown: &Unknown, bars: &[S]) -> Result<(), Error>;
+}
+
+/// What an implicit step takes beside its program.
+pub(crate) struct Newton<S: Parts> {
+    unknown: Arc<Unknown>,
+    /// None if there is no memory for their factors.
+    jacobians: Option<Jacobians>,
+    manifold: Manifold,
+    causes: Causes,
+    worlds: usize,
+    state_len: usize,
+    /// How many numbers of a state are positions.
+    positions: usize,
+    /// The length of a part of a step [s].
+    h: f64,
     /// The unknowns of all worlds, as the last step found them.
-    pub z: Vec<S>,
+    z: Vec<S>,
     /// The same, one iteration before; and the step from there.
     from: Vec<f64>,
     step: Vec<f64>,
     /// Where steps of the equation's own began.
     home: Vec<f64>,
     residual: Vec<S>,
-    worlds: Vec<World>,
+    progress: Vec<World>,
     values: Vec<f64>,
     /// Numbers without their tangents.
-    pub numbers: Vec<f64>,
-    /// The state that a step starts from.
+    numbers: Vec<f64>,
+    /// The states that a step starts from.
     start: Vec<S>,
-}
-
-impl<S: Parts> Scratch<S> {
-    /// `most`: the most numbers that a state, control or params of one world have.
-    pub fn new(unknowns: usize, worlds: usize, state: usize, most: usize) -> Self {
-        let (worlds, state, most) =
-            if unknowns > 0 { (worlds, state, most.max(2 * state)) } else { (0, 0, 0) };
-        Scratch {
-            z: vec![S::default(); unknowns],
-            from: vec![0.0; unknowns],
-            step: vec![0.0; unknowns],
-            home: vec![0.0; unknowns],
-            residual: vec![S::default(); unknowns],
-            worlds: vec![World::default(); worlds],
-            values: vec![0.0; unknowns],
-            numbers: Vec::with_capacity(most),
-            start: vec![S::default(); state],
-        }
-    }
-
-    pub fn bytes(&self) -> usize {
-        held(&self.z)
-            + held(&self.residual)
-            + held(&self.from)
-            + held(&self.step)
-            + held(&self.home)
-            + held(&self.values)
-            + held(&self.worlds)
-            + held(&self.numbers)
-            + held(&self.start)
-    }
-
-    pub fn values(&mut self, numbers: &[S]) {
-        self.numbers.clear();
-        self.numbers.extend(numbers.iter().map(|x| x.value()));
-    }
 }
 
 fn largest<S: Parts>(values: &[S]) -> f64 {
     values.iter().fold(0.0, |most: f64, x| most.max(x.value().abs()))
 }
 
-impl<S: Parts> Stepper<S> {
+impl<S: Parts> Newton<S> {
+    /// For an implicit step; none for an explicit one.
+    pub fn new(step: &Step, io: &Io, worlds: usize, run: RunOptions) -> Option<Self> {
+        let unknown = io.implicit.clone()?;
+        let model = step.model();
+        let (state_len, positions) = (model.state_layout().len(), model.positions());
+        let unknowns = worlds * (state_len - positions);
+        let prepared = io.prepared.iter().map(|(_, len)| *len).max().unwrap_or(0);
+        let most = model.control_layout().len().max(model.params_layout().len()).max(prepared);
+        Some(Newton {
+            unknown,
+            jacobians: Jacobians::new(step, worlds, run),
+            manifold: model.manifold(),
+            causes: Causes::of(model),
+            worlds,
+            state_len,
+            positions,
+            h: step.scheme().part(),
+            z: vec![S::default(); unknowns],
+            from: vec![0.0; unknowns],
+            step: vec![0.0; unknowns],
+            home: vec![0.0; unknowns],
+            residual: vec![S::default(); unknowns],
+            progress: vec![World::default(); worlds],
+            values: vec![0.0; unknowns],
+            numbers: Vec::with_capacity(most.max(2 * state_len)),
+            start: vec![S::default(); worlds * state_len],
+        })
+    }
+
+    /// How many bytes it holds.
+    pub fn bytes(&self) -> usize {
+        self.jacobians.as_ref().map_or(0, Jacobians::bytes)
+            + self.manifold.bytes()
+            + held(&self.z)
+            + held(&self.residual)
+            + held(&self.from)
+            + held(&self.step)
+            + held(&self.home)
+            + held(&self.values)
+            + held(&self.progress)
+            + held(&self.numbers)
+            + held(&self.start)
+    }
+
+    /// Sets what J depends on, besides the state and the unknowns: numbers without their tangents.
+    fn set(
+        &mut self,
+        numbers: &[S],
+        set: impl FnOnce(&mut Jacobians, &[f64]) -> Result<(), AccessError>,
+    ) -> Result<(), Error> {
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
+        self.numbers.clear();
+        self.numbers.extend(numbers.iter().map(|x| x.value()));
+        Ok(set(jacobians, &self.numbers)?)
+    }
+
+    /// Sets the params of one world.
+    pub fn set_params(&mut self, world: usize, params: &[S]) -> Result<(), Error> {
+        self.set(params, |jacobians, params| jacobians.set_params(world, params))
+    }
+
+    /// Sets what was prepared from the params of one world: number `k` of it.
+    pub fn set_prepared(&mut self, world: usize, k: usize, prepared: &[S]) -> Result<(), Error> {
+        self.set(prepared, |jacobians, prepared| jacobians.set_prepared(world, k, prepared))
+    }
+
+    /// Sets the control of one world.
+    pub fn set_control(&mut self, world: usize, control: &[S]) -> Result<(), Error> {
+        self.set(control, |jacobians, control| jacobians.set_control(world, control))
+    }
+
+    /// Sets the states that a step starts from, and the times then.
+    fn set_states(&mut self, states: &[S], times: &[f64]) -> Result<(), Error> {
+        for (world, (state, time)) in states.chunks_exact(self.state_len.max(1)).zip(times).enumerate() {
+            self.set(state, |jacobians, state| jacobians.set_state(world, state, *time))?;
+        }
+        Ok(())
+    }
+
     /// How many unknowns a world has: its velocities.
     fn unknowns(&self) -> usize {
         self.state_len - self.positions
     }
 
-    /// Finds the unknowns of all worlds, or takes them from the state that the step is known to end with, and leaves the
-    /// values there in the workspace.
-    pub(super) fn forward_implicit(
+    /// Which of all unknowns are those of a world.
+    fn range(&self, world: usize) -> Range<usize> {
+        let count = self.unknowns();
+        world * count..(world + 1) * count
+    }
+
+    /// Finds the unknowns of all worlds, or takes them from the states that the step is known to end with, and leaves the
+    /// values there in the equation. Step number `step` begins at `states` and `times`. False if residuals are not finite there.
+    pub fn forward(
         &mut self,
-        unknown: &Unknown,
-        step: usize,
-        part: usize,
+        equation: &mut dyn Equation<S>,
+        (step, states, times): (usize, &[S], &[f64]),
         known: Option<&[S]>,
-    ) -> Result<(), Error> {
-        let (count, at) = (self.unknowns(), self.positions);
-        self.tell_jacobians(step, part)?;
+    ) -> Result<bool, Error> {
+        self.set_states(states, times)?;
+        let (count, len, at) = (self.unknowns().max(1), self.state_len.max(1), self.positions);
         // The velocities of a state are what the unknowns are of the next.
-        let velocities = known.unwrap_or(&self.state).chunks_exact(self.state_len);
-        for (z, state) in self.newton.z.chunks_exact_mut(count).zip(velocities) {
+        let velocities = known.unwrap_or(states).chunks_exact(len);
+        for (z, state) in self.z.chunks_exact_mut(count).zip(velocities) {
             z.iter_mut().zip(&state[at..]).for_each(|(z, v)| *z = S::from_parts(v.value(), 0.0));
         }
         if known.is_none() {
-            self.hold_back(step)?;
-            self.iterate(unknown, step)?;
+            self.hold_back(states, step)?;
+            if !self.iterate(equation, states, step)? {
+                return Ok(false);
+            }
         } else {
-            self.evaluate(unknown)?;
+            self.evaluate(equation)?;
         }
         if S::DUAL {
-            self.solve_tangents(unknown, step)?;
+            self.solve_tangents(equation, step)?;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    fn evaluate(&mut self, equation: &mut dyn Equation<S>) -> Result<(), Error> {
+        equation.evaluate(&self.unknown, &self.z, &mut self.residual)
     }
 
     /// The first guess, as far as soft surfaces can go without meeting.
-    fn hold_back(&mut self, step: usize) -> Result<(), Error> {
-        let (n, Some(jacobians)) = (&mut self.newton, &mut self.jacobians) else { return Ok(()) };
+    fn hold_back(&mut self, states: &[S], step: usize) -> Result<(), Error> {
+        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
         if !jacobians.keeps_apart() {
             return Ok(());
         }
-        n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
+        self.values.iter_mut().zip(&self.z).for_each(|(value, z)| *value = z.value());
         let still = jacobians.still();
-        n.step.iter_mut().zip(&n.values).for_each(|(to, v)| *to = still * v);
-        let state = |i: usize| self.state[i].value();
-        match jacobians.hold_back(&mut n.values, &n.step, state, (self.state_len, S::EPSILON))? {
-            Ok(()) => n.z.iter_mut().zip(&n.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0)),
+        self.step.iter_mut().zip(&self.values).for_each(|(to, v)| *to = still * v);
+        let state = |i: usize| states[i].value();
+        match jacobians.hold_back(&mut self.values, &self.step, state, (self.state_len, S::EPSILON))? {
+            Ok(()) => {
+                self.z.iter_mut().zip(&self.values).for_each(|(z, value)| *z = S::from_parts(*value, 0.0));
+                Ok(())
+            }
             Err((world, held)) => {
                 if let Some(error) = self.crossed(step, world) {
                     return Err(error);
                 }
                 let [a, b] = self.causes.points([held[0], held[3]]);
-                return Err(Error::LedThrough { step, world: self.in_batch(world), a, b });
+                Err(Error::LedThrough { step, world: self.in_batch(world), a, b })
             }
         }
-        Ok(())
     }
 
     /// A world's number, where there are several.
@@ -147,57 +228,19 @@ impl<S: Parts> Stepper<S> {
         Some(Error::Crossed { step, world: self.in_batch(world), a, b })
     }
 
-    /// The unknowns that the workspace holds.
-    pub(super) fn recall_unknowns(
-        &mut self,
-        unknown: &Unknown,
-        step: usize,
-        part: usize,
-    ) -> Result<(), Error> {
-        self.tell_jacobians(step, part)?;
-        let count = self.unknowns();
-        for (world, z) in self.newton.z.chunks_exact_mut(count).enumerate() {
-            for (buffer, range) in ranges(&unknown.z) {
-                self.workspace.read_numbers_into(world, buffer, &mut z[range])?;
-            }
-        }
-        Ok(())
-    }
-
-    fn tell_jacobians(&mut self, step: usize, part: usize) -> Result<(), Error> {
-        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        for (world, state) in self.state.chunks_exact(self.state_len).enumerate() {
-            self.newton.values(state);
-            let parts = (step + self.ahead[world]) * self.parts + part;
-            jacobians.set_state(world, &self.newton.numbers, parts as f64 * self.h)?;
-        }
-        Ok(())
-    }
-
-    /// The residuals at z.
-    fn evaluate(&mut self, unknown: &Unknown) -> Result<(), Error> {
-        let count = self.unknowns();
-        for (world, z) in self.newton.z.chunks_exact(count).enumerate() {
-            for (buffer, range) in ranges(&unknown.z) {
-                self.workspace.write_numbers(world, buffer, &z[range])?;
-            }
-        }
-        self.workspace.forward();
-        for (world, residual) in self.newton.residual.chunks_exact_mut(count).enumerate() {
-            for (buffer, range) in ranges(&unknown.residual) {
-                self.workspace.read_numbers_into(world, buffer, &mut residual[range])?;
-            }
-        }
-        Ok(())
+    /// Takes the unknowns that the equation holds, of a step that begins at these states.
+    pub fn recall(&mut self, equation: &dyn Equation<S>, states: &[S], times: &[f64]) -> Result<(), Error> {
+        self.set_states(states, times)?;
+        equation.unknowns(&self.unknown, &mut self.z)
     }
 
     /// J at z, and its factors, for the worlds that are not done (or all); with places of entries made anew, or with those of the last.
     fn factorise(&mut self, step: usize, all: bool, anew: bool) -> Result<(), Error> {
-        let n = &mut self.newton;
-        n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
+        self.values.iter_mut().zip(&self.z).for_each(|(value, z)| *value = z.value());
         let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        let wanted = |w: usize| all || (!n.worlds[w].done && n.worlds[w].fraction == 1.0);
-        match jacobians.factorise(&n.values, wanted, anew)? {
+        let progress = &self.progress;
+        let wanted = |w: usize| all || (!progress[w].done && progress[w].fraction == 1.0);
+        match jacobians.factorise(&self.values, wanted, anew)? {
             Ok(()) => Ok(()),
             Err(Unfactorised::Singular) => Err(Error::Singular { step }),
             Err(Unfactorised::NoRoom) => Err(self.no_room()),
@@ -209,103 +252,108 @@ impl<S: Parts> Stepper<S> {
         Error::FactorsTooLarge { unknowns: self.unknowns() }
     }
 
-    /// Newton's method with halved steps, world by world: none depends on how far the others are.
-    fn iterate(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
-        let count = self.unknowns();
-        let begin = World { norm: f64::INFINITY, fraction: 1.0, ..World::default() };
-        self.newton.worlds.fill(begin);
+    /// Newton's method with halved steps, world by world: none depends on how far the others are. False if residuals are not finite where it
+    /// begins.
+    fn iterate(&mut self, equation: &mut dyn Equation<S>, states: &[S], step: usize) -> Result<bool, Error> {
+        self.progress.fill(World::begin());
         for iteration in 0..ITERATIONS {
-            self.evaluate(unknown)?;
-            if iteration == 0 && !self.newton.residual.iter().all(|r| r.is_finite()) {
-                return Err(self.not_finite(step));
+            self.evaluate(equation)?;
+            if iteration == 0 && !self.residual.iter().all(|r| r.is_finite()) {
+                return Ok(false);
             }
             let mut linearise = false;
             for world in 0..self.worlds {
-                linearise |= self.judge(world);
+                linearise |= self.judge(world, states);
             }
-            if self.newton.worlds.iter().all(|world| world.done) {
+            if self.progress.iter().all(|world| world.done) {
                 // A world that went back to where it was before the last trial is evaluated there.
-                return self.evaluate(unknown);
+                self.evaluate(equation)?;
+                return Ok(true);
             }
             if linearise {
                 self.factorise(step, false, iteration == 0)?;
             }
-            // Implicit steps have them, if there is memory for them.
-            let Some(jacobians) = &mut self.jacobians else { return Err(self.no_room()) };
-            let n = &mut self.newton;
-            let mut blocked = None;
             for world in 0..self.worlds {
-                if n.worlds[world].done {
-                    continue;
+                if self.progress[world].fraction == 1.0 && !self.progress[world].done {
+                    self.choose_step(world, states, (step, iteration))?;
                 }
-                let range = world * count..(world + 1) * count;
-                if n.worlds[world].fraction == 1.0 {
-                    for i in range.clone() {
-                        n.from[i] = n.z[i].value();
-                    }
-                    if n.worlds[world].goes_own_way() {
-                        n.home[range.clone()].copy_from_slice(&n.from[range.clone()]);
-                    }
-                    let mut find = |by: fn(&mut Jacobians, usize, &mut [f64]) -> bool| {
-                        let (to, residual) = (&mut n.step[range.clone()], &n.residual[range.clone()]);
-                        to.iter_mut().zip(residual).for_each(|(to, r)| *to = -r.value());
-                        by(jacobians, world, to) && to.iter().all(|d| d.is_finite())
-                    };
-                    let own = n.worlds[world].own && find(Jacobians::solve);
-                    n.worlds[world].own = own;
-                    if !own && !find(Jacobians::descend) {
-                        return Err(Error::Singular { step });
-                    }
-                    let whole = n.step[range.clone()].iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-                    // Forces of stiff springs are small differences of large numbers: what is left of the residual is
-                    // their rounding, when the step that it asks for is that of positions.
-                    let (x, v) = self.state[world * self.state_len..(world + 1) * self.state_len]
-                        .split_at(self.positions);
-                    let scale = largest(&n.z[range.clone()]).max(largest(v)).max(largest(x) / self.h);
-                    let at = [x, &n.z[range.clone()], &n.residual[range.clone()]];
-                    let state = &mut n.worlds[world];
-                    state.rounding = jacobians.is_rounding(world, at, self.h);
-                    // In single precision forces of stiff things may be rounded by as much as gravity is: what a step cannot make
-                    // smaller is rounding, and what none has been tried for need not be.
-                    if whole <= ROUNDINGS * S::EPSILON * scale || (state.rounding && state.moved) {
-                        state.done = true;
-                        continue;
-                    }
-                    let gone = jacobians.reach(world, &n.step[range.clone()], S::EPSILON)?;
-                    n.worlds[world].held = gone.held.filter(|_| gone.part < 0.5);
-                    if gone.part == 0.0 && !own {
-                        blocked = Some(world);
-                        break;
-                    }
-                    if gone.part == 0.0 {
-                        // Others would go nowhere either: back to where they began, and downhill from there.
-                        n.from[range.clone()].copy_from_slice(&n.home[range.clone()]);
-                        n.worlds[world].give_up();
-                    }
-                    let part = gone.part * if n.worlds[world].is_halved() { 0.5 } else { 1.0 };
-                    n.step[range.clone()].iter_mut().for_each(|d| *d *= part);
-                    let residual = n.residual[range.clone()].iter().map(|r| r.value());
-                    n.worlds[world].slope = jacobians.slope(world, residual, &n.step[range.clone()]);
-                }
-                for i in range {
-                    let z = n.from[i] + n.worlds[world].fraction * n.step[i];
-                    if !z.is_finite() {
-                        return Err(Error::Singular { step });
-                    }
-                    n.z[i] = S::from_parts(z, 0.0);
-                }
-            }
-            if let Some(world) = blocked {
-                return Err(self.did_not_converge(step, world, iteration + 1));
+                self.try_step(world, step)?;
             }
         }
-        let world = self.newton.worlds.iter().position(|world| !world.done).unwrap_or(0);
+        let world = self.progress.iter().position(|world| !world.done).unwrap_or(0);
         Err(self.did_not_converge(step, world, ITERATIONS))
+    }
+
+    /// The step of a world from where J was computed, or none if that is where it ends.
+    fn choose_step(
+        &mut self,
+        world: usize,
+        states: &[S],
+        (step, iteration): (usize, usize),
+    ) -> Result<(), Error> {
+        let range = self.range(world);
+        // Implicit steps have them, if there is memory for them.
+        let Some(jacobians) = &mut self.jacobians else { return Err(self.no_room()) };
+        let state = &mut self.progress[world];
+        let (z, residual, to) =
+            (&self.z[range.clone()], &self.residual[range.clone()], &mut self.step[range.clone()]);
+        self.from[range.clone()].iter_mut().zip(z).for_each(|(from, z)| *from = z.value());
+        if state.goes_own_way() {
+            self.home[range.clone()].copy_from_slice(&self.from[range.clone()]);
+        }
+        let mut find = |by: fn(&mut Jacobians, usize, &mut [f64]) -> bool| {
+            to.iter_mut().zip(residual).for_each(|(to, r)| *to = -r.value());
+            by(jacobians, world, to) && to.iter().all(|d| d.is_finite())
+        };
+        let own = state.own && find(Jacobians::solve);
+        state.own = own;
+        if !own && !find(Jacobians::descend) {
+            return Err(Error::Singular { step });
+        }
+        let whole = to.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+        // Forces of stiff springs are small differences of large numbers: what is left of the residual is
+        // their rounding, when the step that it asks for is that of positions.
+        let (x, v) = states[world * self.state_len..(world + 1) * self.state_len].split_at(self.positions);
+        let scale = largest(z).max(largest(v)).max(largest(x) / self.h);
+        state.rounding = jacobians.is_rounding(world, [x, z, residual], self.h);
+        // In single precision forces of stiff things may be rounded by as much as gravity is: what a step cannot make
+        // smaller is rounding, and what none has been tried for need not be.
+        if whole <= ROUNDINGS * S::EPSILON * scale || (state.rounding && state.moved) {
+            state.done = true;
+            return Ok(());
+        }
+        let gone = jacobians.reach(world, to, S::EPSILON)?;
+        state.held = gone.held.filter(|_| gone.part < 0.5);
+        if gone.part == 0.0 && !own {
+            return Err(self.did_not_converge(step, world, iteration + 1));
+        }
+        if gone.part == 0.0 {
+            // Others would go nowhere either: back to where they began, and downhill from there.
+            self.from[range.clone()].copy_from_slice(&self.home[range]);
+            state.give_up();
+        }
+        let part = gone.part * if state.is_halved() { 0.5 } else { 1.0 };
+        to.iter_mut().for_each(|d| *d *= part);
+        state.slope = jacobians.slope(world, residual.iter().map(|r| r.value()), to);
+        Ok(())
+    }
+
+    /// Moves the unknowns of a world by as much of its step as is tried.
+    fn try_step(&mut self, world: usize, step: usize) -> Result<(), Error> {
+        let World { done, fraction, .. } = self.progress[world];
+        for i in self.range(world).filter(|_| !done) {
+            let z = self.from[i] + fraction * self.step[i];
+            if !z.is_finite() {
+                return Err(Error::Singular { step });
+            }
+            self.z[i] = S::from_parts(z, 0.0);
+        }
+        Ok(())
     }
 
     fn did_not_converge(&self, step: usize, world: usize, iterations: usize) -> Error {
         // One that goes back to where it was has no residual yet.
-        let World { norm, home, held, .. } = self.newton.worlds[world];
+        let World { norm, home, held, .. } = self.progress[world];
         if let Some(error) = held.and_then(|_| self.crossed(step, world)) {
             return error;
         }
@@ -315,130 +363,97 @@ impl<S: Parts> Stepper<S> {
     }
 
     /// Whether z is a solution, a better point, or too far. True if a new Jacobian is wanted.
-    fn judge(&mut self, world: usize) -> bool {
-        let count = self.unknowns();
-        let n = &mut self.newton;
-        let state = &mut n.worlds[world];
+    fn judge(&mut self, world: usize, states: &[S]) -> bool {
+        let range = self.range(world);
+        let state = &mut self.progress[world];
         if state.done {
             return false;
         }
-        let range = world * count..(world + 1) * count;
-        let velocity = &self.state[world * self.state_len + self.positions..(world + 1) * self.state_len];
-        let scale = largest(&n.z[range.clone()]).max(largest(velocity));
-        let residual = &n.residual[range.clone()];
+        let velocity = &states[world * self.state_len + self.positions..(world + 1) * self.state_len];
+        let scale = largest(&self.z[range.clone()]).max(largest(velocity));
+        let residual = &self.residual[range.clone()];
         let norm = if residual.iter().all(|r| r.is_finite()) { largest(residual) } else { f64::INFINITY };
-        if norm <= ROUNDINGS * S::EPSILON * scale {
-            state.done = true;
-        } else if state.own && norm.is_finite() && (norm < 0.5 * state.home || state.own_steps < OWN) {
-            state.moved = true;
-            state.take(norm);
-            return true;
-        } else if !state.own && norm < state.norm {
-            // Halved steps have done their work; the next is whole again.
-            state.moved |= state.norm.is_finite();
-            state.take(norm);
-            return true;
-        } else if state.rounding || state.norm <= LOOSE * scale {
-            // Rounding is all that is left.
-            state.done = true;
-            for i in range {
-                n.z[i] = S::from_parts(n.from[i], 0.0);
+        let slope = || {
+            let residual = residual.iter().map(|r| r.value());
+            self.jacobians.as_ref()?.slope(world, residual, &self.step[range.clone()])
+        };
+        match state.judge(norm, [scale, S::EPSILON], slope) {
+            Verdict::Better => return true,
+            Verdict::Arrived | Verdict::Shorter => {}
+            Verdict::Back => {
+                for i in range {
+                    self.z[i] = S::from_parts(self.from[i], 0.0);
+                }
             }
-        } else if state.own {
-            // Back to where they began, and downhill from there.
-            n.from[range.clone()].copy_from_slice(&n.home[range]);
-            state.give_up();
-        } else if let (Some(first), true) = (state.slope, norm.is_finite()) {
-            // What falls is an energy, which a smaller residual need not come with.
-            let residual = n.residual[range.clone()].iter().map(|r| r.value());
-            let slope = self.jacobians.as_ref().and_then(|j| j.slope(world, residual, &n.step[range]));
-            let slope = slope.unwrap_or(f64::INFINITY);
-            if first < 0.0 && slope <= -FLATTER * first {
-                state.moved = true;
-                state.take(norm);
-                return true;
-            }
-            // Where the slope would be zero if it grew evenly.
-            state.fraction *= (first / (first - slope)).clamp(0.1, 0.5);
-        } else {
-            state.fraction *= 0.5;
+            Verdict::Home => self.from[range.clone()].copy_from_slice(&self.home[range]),
         }
         false
     }
 
     /// Tangents of z, from those of everything else.
-    fn solve_tangents(&mut self, unknown: &Unknown, step: usize) -> Result<(), Error> {
-        let count = self.unknowns();
+    fn solve_tangents(&mut self, equation: &mut dyn Equation<S>, step: usize) -> Result<(), Error> {
         self.factorise(step, true, true)?;
-        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        let n = &mut self.newton;
         for world in 0..self.worlds {
-            let range = world * count..(world + 1) * count;
+            let range = self.range(world);
+            let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
             for i in range.clone() {
-                n.step[i] = -n.residual[i].tangent();
+                self.step[i] = -self.residual[i].tangent();
             }
-            if !jacobians.solve(world, &mut n.step[range.clone()]) {
+            if !jacobians.solve(world, &mut self.step[range.clone()]) {
                 return Err(Error::Singular { step });
             }
             for i in range {
-                n.z[i] = S::from_parts(n.z[i].value(), n.step[i]);
+                self.z[i] = S::from_parts(self.z[i].value(), self.step[i]);
             }
         }
-        self.evaluate(unknown)
+        self.evaluate(equation)
     }
 
     /// The cotangents of the unknowns, by what the next state is of them, as the step of Newton's method.
-    fn pull_unknowns(&mut self, unknown: &Unknown, state_bar: &[S]) -> Result<(), Error> {
+    fn pull_unknowns(&mut self, equation: &dyn Equation<S>, state_bars: &[S]) -> Result<(), Error> {
         let count = self.unknowns();
-        let n = &mut self.newton;
-        let Some([a, b]) = unknown.position_per_velocity else {
+        let Some([a, b]) = self.unknown.position_per_velocity else {
             let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-            return Ok(jacobians.pull_next(state_bar, &mut n.step)?);
+            return Ok(jacobians.pull_next(state_bars, &mut self.step)?);
         };
-        for (world, bars) in state_bar.chunks_exact(self.state_len).enumerate() {
+        equation.begin(&mut self.start)?;
+        self.values.iter_mut().zip(&self.z).for_each(|(value, z)| *value = z.value());
+        let len = self.state_len.max(1);
+        let worlds = state_bars.chunks_exact(len).zip(self.start.chunks_exact(len));
+        for (world, (bars, start)) in worlds.enumerate() {
             let range = world * count..(world + 1) * count;
             // z is the next velocity, and moves the next position.
             let (x_bar, v_bar) = bars.split_at(self.positions);
-            n.step[range.clone()].iter_mut().zip(v_bar).for_each(|(to, bar)| *to = bar.value());
-            for (buffer, range) in ranges(&self.io.state) {
-                self.workspace.read_numbers_into(world, buffer, &mut n.start[range])?;
-            }
-            n.numbers.clear();
-            n.numbers.extend(n.start.iter().chain(x_bar).map(|x| x.value()));
-            n.values.iter_mut().zip(&n.z).for_each(|(value, z)| *value = z.value());
-            let (x, rest) = n.numbers.split_at(self.positions);
+            self.step[range.clone()].iter_mut().zip(v_bar).for_each(|(to, bar)| *to = bar.value());
+            self.numbers.clear();
+            self.numbers.extend(start.iter().chain(x_bar).map(|x| x.value()));
+            let (x, rest) = self.numbers.split_at(self.positions);
             let (v, x_bar) = rest.split_at(count);
-            let along = [(v, a), (&n.values[range.clone()], b)];
-            self.manifold.pull_velocity(x, along, x_bar, &mut n.step[range]);
+            let along = [(v, a), (&self.values[range.clone()], b)];
+            self.manifold.pull_velocity(x, along, x_bar, &mut self.step[range]);
         }
         Ok(())
     }
 
-    /// Seeds the residual with -λ, from the cotangents of the next state.
-    pub(super) fn seed_residual(
+    /// Seeds the residual with -λ, from the cotangents of the next states.
+    pub fn seed(
         &mut self,
-        unknown: &Unknown,
+        equation: &mut dyn Equation<S>,
         step: usize,
-        state_bar: &[S],
+        state_bars: &[S],
     ) -> Result<(), Error> {
-        let count = self.unknowns();
         self.factorise(step, true, true)?;
-        self.pull_unknowns(unknown, state_bar)?;
-        let Some(jacobians) = &mut self.jacobians else { return Ok(()) };
-        let n = &mut self.newton;
+        self.pull_unknowns(equation, state_bars)?;
         for world in 0..self.worlds {
-            let range = world * count..(world + 1) * count;
-            if !jacobians.solve_transposed(world, &mut n.step[range.clone()]) {
+            let range = self.range(world);
+            let Some(jacobians) = &mut self.jacobians else { return Err(self.no_room()) };
+            let lambda = &mut self.step[range.clone()];
+            if !jacobians.solve_transposed(world, lambda) {
                 return Err(Error::Singular { step });
             }
-            for i in range.clone() {
-                n.residual[i] = S::from_parts(-n.step[i], 0.0);
-            }
-            let residual = &n.residual[range];
-            for (buffer, range) in ranges(&unknown.residual) {
-                self.workspace.seed_numbers(world, buffer, &residual[range])?;
-            }
+            let bars = self.residual[range].iter_mut().zip(lambda);
+            bars.for_each(|(bar, lambda)| *bar = S::from_parts(-*lambda, 0.0));
         }
-        Ok(())
+        equation.seed(&self.unknown, &self.residual)
     }
 }

@@ -29,6 +29,20 @@ pub(super) fn write<S: DeviceFloat>(
     })
 }
 
+/// Sets the cotangents of outputs, likewise.
+pub(super) fn seed<S: DeviceFloat>(
+    workspace: &DeviceWorkspace<S>,
+    buffers: &[(BufferUse, usize)],
+    bars: &[S],
+    worlds: usize,
+) -> Result<(), Error> {
+    let len = bars.len() / worlds;
+    ranges(buffers).try_for_each(|(buffer, range)| {
+        let of = |world: usize| &bars[world * len + range.start..world * len + range.end];
+        Ok(workspace.seed_numbers(buffer, of)?)
+    })
+}
+
 /// Reads buffers into flat vectors.
 pub(super) fn read<S: DeviceFloat>(
     buffers: &[(BufferUse, usize)],

@@ -68,10 +68,11 @@ impl<S: DeviceFloat> DeviceWorkspace<S> {
         self.rows_of(&chosen, count)
     }
 
-    /// Room for `count` states: the carried inputs.
-    pub fn rows_of_states(&self, count: usize) -> Result<Rows<S>, DeviceError> {
+    /// Room for `count` states, the carried inputs, and for some buffers beside them.
+    pub fn rows_of_states(&self, beside: &[BufferUse], count: usize) -> Result<Rows<S>, DeviceError> {
         let mut chosen = vec![false; self.program.inner.buffers.len()];
-        self.program.inner.carried.iter().for_each(|&(input, _)| chosen[input] = true);
+        let states = self.program.inner.carried.iter().map(|&(input, _)| input);
+        states.chain(beside.iter().map(|buffer| buffer.id)).for_each(|id| chosen[id] = true);
         self.rows_of(&chosen, count)
     }
 

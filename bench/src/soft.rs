@@ -67,12 +67,19 @@ impl Body {
     /// # Errors
     /// When there is no such body.
     pub fn step(self, damped: bool) -> Result<Step, Box<dyn std::error::Error>> {
+        self.step_of(damped, Scheme::new(Integrator::SemiImplicitEuler, TIME_STEP))
+    }
+
+    /// The same with another rule, or of another length.
+    ///
+    /// # Errors
+    /// When there is no such body.
+    pub fn step_of(self, damped: bool, scheme: Scheme) -> Result<Step, Box<dyn std::error::Error>> {
         let mut scene = Scene { world: World { gravity: GRAVITY, wind: [0.0; 3] }, ..Scene::default() };
         match self {
             Body::Solid(cells) => block(&mut scene, cells, damped)?,
             Body::Sheet(cells) => sheet(&mut scene, cells, damped)?,
         }
-        let scheme = Scheme::new(Integrator::SemiImplicitEuler, TIME_STEP);
         Ok(Step::new(&Model::new(&scene)?, scheme)?)
     }
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SCENES
 from near import batch, start
 
 import pullback
@@ -16,9 +17,9 @@ STEPS = 9
 ON_GPU = ["particles", "soft", "elastic", "attached", "touching", "arm"]
 
 
-def on_gpu(sim: pullback.Simulation) -> pullback.Simulation:
+def on_gpu(sim: pullback.Simulation, integrator: str = "semi-implicit-euler") -> pullback.Simulation:
     try:
-        return sim.replace(device="gpu", integrator="semi-implicit-euler")
+        return sim.replace(device="gpu", integrator=integrator)
     except pullback.GpuError as error:
         if not str(error).startswith(("no CUDA driver", "no CUDA device")):
             raise
@@ -44,8 +45,8 @@ def test_devices_are_checked(simulations: dict[str, pullback.Simulation]) -> Non
 
 
 def test_what_cannot_run_on_a_gpu_is_refused_without_one(simulations: dict[str, pullback.Simulation]) -> None:
-    with pytest.raises(pullback.SettingError, match="implicit and reversible steps run on the CPU"):
-        simulations["soft"].replace(device="gpu", integrator="backward-euler")
+    with pytest.raises(pullback.SettingError, match="reversible steps run on the CPU"):
+        simulations["reversible"].replace(device="gpu")
     with pytest.raises(pullback.SettingError, match="hard contact runs on the CPU"):
         simulations["sliding"].replace(device="gpu", integrator="semi-implicit-euler")
 
@@ -53,6 +54,10 @@ def test_what_cannot_run_on_a_gpu_is_refused_without_one(simulations: dict[str, 
 def test_a_gpu_that_is_not_there_is_an_error(simulations: dict[str, pullback.Simulation]) -> None:
     with pytest.raises(pullback.GpuError, match=r"no CUDA d(river|evice 1000)"):
         on_cpu(simulations["particles"]).replace(device="gpu:1000")
+    with pytest.raises(pullback.GpuError, match=r"no CUDA d(river|evice 1000)"):
+        pullback.Problem.load(SCENES / "throw.toml", device="gpu:1000")
+    with pytest.raises(pullback.SettingError, match='"cpu" is wanted, or "gpu"'):
+        pullback.Problem.load(SCENES / "throw.toml", device="cuda")
 
 
 @pytest.mark.parametrize("which", ON_GPU)
@@ -67,6 +72,33 @@ def test_numpy(simulations: dict[str, pullback.Simulation], which: str, memory: 
         for found, exact in zip(gpu.rollout_vjp(*at)[1](bars), cpu.rollout_vjp(*at)[1](bars), strict=True):
             if exact.size:
                 close(found, exact, 1e-10)
+
+
+@pytest.mark.parametrize("which", ["implicit", "elastic", "attached", "touching"])
+@pytest.mark.parametrize("memory", [pullback.EveryStep(), pullback.Binomial(2), pullback.Dense()])
+def test_implicit_steps(simulations: dict[str, pullback.Simulation], which: str, memory: Any) -> None:
+    rule = "backward-euler"
+    gpu, cpu = on_gpu(simulations[which], rule).replace(memory=memory), simulations[which].replace(integrator=rule)
+    for at in (start(cpu, STEPS), batch(cpu, STEPS, 3)):
+        wanted = cpu.rollout(*at)
+        close(gpu.rollout(*at), wanted, 1e-9)
+        bars = np.random.default_rng(1).standard_normal(wanted.shape)
+        for found, exact in zip(gpu.rollout_vjp(*at)[1](bars), cpu.rollout_vjp(*at)[1](bars), strict=True):
+            if exact.size:
+                close(found, exact, 1e-7)
+
+
+def test_problems(simulations: dict[str, pullback.Simulation]) -> None:
+    sims = on_gpu(simulations["particles"]), on_cpu(simulations["particles"])
+    loss = [pullback.losses.Position("ball", [1, 0, 1])]
+    gpu, cpu = (pullback.Problem(sim, ["ball.mass", "initial.ball.velocity"], loss) for sim in sims)
+    (value, found), (wanted, exact) = gpu.gradient(gpu.start), cpu.gradient(cpu.start)
+    assert value == pytest.approx(wanted, rel=1e-12)
+    close(found, exact, 1e-10)
+    assert gpu.solve().value == pytest.approx(cpu.solve().value, abs=1e-12)
+    of_file = pullback.Problem.load(SCENES / "throw.toml", device="gpu")
+    assert of_file.solve().value < 1e-12
+    assert repr(of_file.simulation).endswith(", on gpu>")
 
 
 @pytest.mark.parametrize("which", ON_GPU)
@@ -105,8 +137,6 @@ def test_policies_are_refused(simulations: dict[str, pullback.Simulation]) -> No
     x, u, theta = start(sim, STEPS)
     with pytest.raises(pullback.SettingError, match="steps on the CPU"):
         sim.rollout(x, lambda x: u[0], theta, steps=2)
-    with pytest.raises(pullback.SettingError, match="problems run on the CPU"):
-        pullback.Problem(sim, ["ball.mass"], [])
     assert repr(sim).endswith(", on gpu>")
 
 

@@ -3,6 +3,8 @@
 //! There is no peer here: the yardstick is a copy. Prints the rows of `cargo xtask bench`, and a table for docs/gpu.md.
 //! `deformables-gpu tets-10000` leaves out the other models.
 //!
+//! * implicit-MODEL/forward, implicit-MODEL/pullback: steps a second of backward Euler with 1/60 s in f64, on the GPU and on the CPU with as many
+//!   threads as there are cores; the equations are solved on the CPU in both.
 //! * MODEL/forward: steps a second of a rollout that keeps each state on the device.
 //! * MODEL/pullback: steps a second of the way back from all that pullbacks read (`Memory::Dense`), for derivatives by the first state and
 //!   all params; MODEL/pullback/again: from states alone, where each step is made again.
@@ -18,8 +20,11 @@ use pullback_bench::gpu::{copy_bandwidth, seconds};
 use pullback_bench::row;
 use pullback_bench::soft::{Body, Squares};
 use pullback_engine::rollout::{Bars, Moment};
-use pullback_engine::{GpuRollout, Loss, Memory, Options, Parts, Rollout, Start, Step};
+use pullback_engine::{
+    AnyRollout, GpuRollout, Integrator, Loss, Memory, Options, Parts, Rollout, Scheme, Start, Step,
+};
 use pullback_kernel::cuda::Device;
+use pullback_kernel::prelude::RunOptions;
 use pullback_kernel::program::DeviceFloat;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -35,6 +40,13 @@ const CASES: [(&str, Body, usize); 7] = [
     ("cloth-2000000", Body::Sheet([1000, 1000]), 50),
 ];
 
+/// Bodies in implicit steps, and how many of these.
+const IMPLICIT: [(&str, Body, usize); 3] = [
+    ("implicit-tets-1000", Body::Solid([10, 5, 4]), 12),
+    ("implicit-tets-10000", Body::Solid([20, 10, 10]), 4),
+    ("implicit-cloth-2048", Body::Sheet([32, 32]), 12),
+];
+
 /// How far apart gradients may be that were made in other ways, relative to them.
 const APART: f64 = 1e-3;
 /// More steps than this, and the largest bodies, are not compared with the CPU.
@@ -45,13 +57,15 @@ fn main() -> Outcome {
     let copy = copy_bandwidth(&device)?;
     println!("{}: a copy moves {:.0} GB/s, bytes read and written", device.name(), copy / 1e9);
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted = |name: &str| words.is_empty() || words.iter().any(|word| word == name);
+    for (name, body, steps) in IMPLICIT.iter().filter(|case| wanted(case.0)) {
+        implicit(name, *body, *steps, &device)?;
+    }
     let mut table = String::from(
         "| case | forward [steps/s] | pullback [steps/s] | pullback, steps made again | forward, of copy | pullback, of copy | device memory |\n\
          |---|---|---|---|---|---|---|\n",
     );
-    for (name, body, steps) in
-        CASES.iter().filter(|case| words.is_empty() || words.iter().any(|w| w == case.0))
-    {
+    for (name, body, steps) in CASES.iter().filter(|case| wanted(case.0)) {
         table += &model(name, *body, *steps, (&device, copy))?;
         println!("{table}");
     }
@@ -97,12 +111,48 @@ fn model(name: &str, body: Body, steps: usize, (device, copy): (&Arc<Device>, f6
     ))
 }
 
+/// The rows of a body in implicit steps, and how far gradients are apart.
+fn implicit(name: &str, body: Body, steps: usize, device: &Arc<Device>) -> Outcome {
+    let step = body.step_of(true, Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0))?;
+    let run = RunOptions { threads: 0, ..RunOptions::default() };
+    let options = Options { run, ..Options::new(steps) };
+    let model = step.model();
+    let (state, params, controls) = (model.state(), model.params(), model.controls(steps));
+    let mut norms = Vec::new();
+    for (place, device) in [("gpu", Some(device)), ("cpu", None)] {
+        let mut rollout = AnyRollout::<f64>::new(&step, options, device)?;
+        let loss = Timed::of(&step);
+        rollout.gradient(&Start::new(&state, &controls, &params), &loss)?;
+        let gradient = rollout.gradient(&Start::new(&state, &controls, &params), &loss)?;
+        norms.push(norm(&gradient.states) + norm(&gradient.params));
+        let [began, turned, ended] = loss.marks.each_ref().map(Cell::get);
+        row(
+            &format!("{name}/forward/{place}"),
+            "steps/s",
+            steps as f64 / (loss.seen.get() - began).as_secs_f64(),
+        );
+        row(&format!("{name}/pullback/{place}"), "steps/s", steps as f64 / (ended - turned).as_secs_f64());
+    }
+    println!(
+        "{name}: norms of gradients differ by {:.1e} on the GPU and on the CPU",
+        (norms[0] / norms[1] - 1.0).abs()
+    );
+    near(name, norms[0], norms[1])
+}
+
 /// Σ |x|² of the last state, which notes when a rollout begins, turns and ends.
 struct Timed {
     squares: Squares,
     marks: [Cell<Instant>; 3],
     /// When the last state was seen.
     seen: Cell<Instant>,
+}
+
+impl Timed {
+    fn of(step: &Step) -> Self {
+        let now = || Cell::new(Instant::now());
+        Timed { squares: Squares::of(step), marks: [now(), now(), now()], seen: now() }
+    }
 }
 
 impl Loss for Timed {
@@ -121,8 +171,7 @@ impl Loss for Timed {
 
 /// Steps a second, forwards and backwards, and the bytes of the shorter rollout besides what is kept.
 fn rates(step: &Step, steps: usize, memory: Memory, device: &Arc<Device>) -> Outcome<(f64, f64, usize)> {
-    let now = || Cell::new(Instant::now());
-    let loss = Timed { squares: Squares::of(step), marks: [now(), now(), now()], seen: now() };
+    let loss = Timed::of(step);
     let model = step.model();
     let (state, params) = (model.state(), model.params());
     let mut least = [[f64::INFINITY; 2]; 2];

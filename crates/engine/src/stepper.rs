@@ -1,6 +1,7 @@
 //! Running steps, forwards and backwards, for one world or many.
 
 mod causes;
+mod equation;
 mod newton;
 mod parts;
 mod progress;
@@ -11,10 +12,12 @@ use pullback_kernel::program::{AccessError, BufferUse, NonFinite, Scalar, are_fi
 use crate::contact::{NO_ROOM, has_tangent};
 use crate::error::Error;
 use crate::preparation::Preparing;
-use crate::step::{Io, Step, Unknown, held, ranges};
+use crate::step::{Io, Step, held, ranges};
 use crate::stop;
 pub(crate) use causes::Causes;
-pub(crate) use newton::{Equation, Newton};
+pub(crate) use equation::Equation;
+use equation::OnCpu;
+pub(crate) use newton::Newton;
 pub use parts::Parts;
 
 /// Looks at the values of a part of a step.
@@ -517,54 +520,9 @@ impl<S: Parts> Stepper<S> {
     }
 }
 
-/// The equation of an implicit step in a workspace.
-struct OnCpu<'a, S: Scalar> {
-    workspace: &'a mut Workspace<S>,
-    io: &'a Io,
-}
-
 /// The parts of a vector of all worlds, one after the other.
 fn of_worlds<S>(numbers: &[S], worlds: usize) -> impl Iterator<Item = (usize, &[S])> {
     numbers.chunks_exact((numbers.len() / worlds).max(1)).enumerate()
-}
-
-impl<S: Parts> Equation<S> for OnCpu<'_, S> {
-    fn evaluate(&mut self, unknown: &Unknown, z: &[S], residuals: &mut [S]) -> Result<(), Error> {
-        let worlds = self.workspace.worlds();
-        of_worlds(z, worlds).try_for_each(|(world, z)| write_all(self.workspace, world, &unknown.z, z))?;
-        self.workspace.forward();
-        self.read(&unknown.residual, residuals)
-    }
-
-    fn unknowns(&self, unknown: &Unknown, z: &mut [S]) -> Result<(), Error> {
-        self.read(&unknown.z, z)
-    }
-
-    fn begin(&self, states: &mut [S]) -> Result<(), Error> {
-        self.read(&self.io.state, states)
-    }
-
-    fn seed(&mut self, unknown: &Unknown, bars: &[S]) -> Result<(), Error> {
-        for (world, bars) in of_worlds(bars, self.workspace.worlds()) {
-            for (buffer, range) in ranges(&unknown.residual) {
-                self.workspace.seed_numbers(world, buffer, &bars[range])?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<S: Parts> OnCpu<'_, S> {
-    /// Reads buffers of all worlds.
-    fn read(&self, buffers: &[(BufferUse, usize)], numbers: &mut [S]) -> Result<(), Error> {
-        let len = numbers.len() / self.workspace.worlds();
-        for (world, numbers) in numbers.chunks_exact_mut(len.max(1)).enumerate() {
-            for (buffer, range) in ranges(buffers) {
-                self.workspace.read_numbers_into(world, buffer, &mut numbers[range])?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// How many numbers buffers hold together.

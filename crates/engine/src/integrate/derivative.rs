@@ -239,7 +239,7 @@ impl Derivative {
             }
         }
         self.rows.pullback();
-        for (world, bars) in to.chunks_exact_mut(to.len() / self.worlds).enumerate() {
+        for (world, bars) in to.chunks_exact_mut((to.len() / self.worlds).max(1)).enumerate() {
             let len = bars.len();
             for (buffer, range) in ranges(&self.inputs).filter(|(_, range)| range.end <= len) {
                 self.rows.bar_numbers_into(world, buffer, &mut bars[range])?;

@@ -13,6 +13,7 @@ use pullback_kernel::prelude::RunOptions;
 use pullback_kernel::program::AccessError;
 
 use super::causes::Causes;
+use super::equation::Equation;
 use super::parts::Parts;
 use super::progress::{ROUNDINGS, Verdict, World};
 use crate::articulated::Manifold;
@@ -22,18 +23,6 @@ use crate::step::{Io, Step, Unknown, held};
 
 /// Most iterations, shorter steps included.
 const ITERATIONS: usize = 200;
-
-/// Where residuals are made: the program of a step, on the CPU or on a GPU. Numbers of all worlds lie one after the other.
-pub(crate) trait Equation<S> {
-    /// The residuals at z.
-    fn evaluate(&mut self, unknown: &Unknown, z: &[S], residuals: &mut [S]) -> Result<(), Error>;
-    /// The unknowns where residuals were made last.
-    fn unknowns(&self, unknown: &Unknown, z: &mut [S]) -> Result<(), Error>;
-    /// The states from which the step begins.
-    fn begin(&self, states: &mut [S]) -> Result<(), Error>;
-    /// Sets the cotangents of the residuals.
-    fn seed(&mut self, unknown: &Unknown, bars: &[S]) -> Result<(), Error>;
-}
 
 /// What an implicit step takes beside its program.
 pub(crate) struct Newton<S: Parts> {

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, View, World};
+use pullback_kernel::program::{BufferUse, Builder, Lane, Memory, Operation, Spares, View, World};
 use pullback_kernel::scalar::Local;
 
 use crate::distance::{OnEdges, OnTriangle};
 use crate::finder::Finder;
 use crate::law::{Law, edge_forces, triangle_forces};
-use crate::pool::Pool;
 use crate::surface::Surface;
 
 /// Where particles are and how they move.
@@ -70,7 +69,7 @@ pub fn surface_contact(
         most,
         force,
         memory,
-        finders: Pool::default(),
+        finders: Spares::default(),
     });
     force
 }
@@ -88,7 +87,7 @@ struct SurfaceContact {
     /// The pairs that were found: [how many of triangles, of edges, pairs].
     memory: Memory,
     /// What they find does not depend on what they found before: a step gives the same bits whichever it takes.
-    finders: Pool<Finder>,
+    finders: Spares<Finder>,
 }
 
 /// The values, or the cotangents, of four vertices.

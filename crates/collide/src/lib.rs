@@ -50,7 +50,6 @@ mod distance;
 mod finder;
 mod friction;
 mod law;
-mod pool;
 mod reach;
 mod slip;
 mod stiffness;

@@ -25,7 +25,6 @@ mod pattern;
 mod penalty;
 mod place;
 mod placed;
-mod pool;
 mod pull;
 mod pushed;
 mod rows;

@@ -1,35 +1,14 @@
 //! Implicit steps of many points that touch each other, or bodies that move.
 
-use pullback_collide::{Surface, crossings};
+mod meeting;
+
+use meeting::{Weighed, points, scene, surface, weight};
+use pullback_collide::crossings;
 use pullback_engine::force::{Constraint, Site};
 use pullback_engine::rollout::{Bars, Coordinate, Loss, Moment, Pushforward, Tangent};
 use pullback_engine::{Error, Gradient, Model, Options, Parts, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
 use pullback_scene::{Integrator, Scene};
-
-/// A smooth number of all positions and velocities of the last state, each of another weight.
-struct Weighed;
-
-fn weight(i: usize) -> f64 {
-    (0.7 * i as f64).sin() + 0.2
-}
-
-impl Loss for Weighed {
-    fn value(&self, moment: &Moment<'_>) -> f64 {
-        let terms = moment.state.iter().enumerate().map(|(i, x)| weight(i) * x);
-        if moment.last { terms.sum() } else { 0.0 }
-    }
-    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        if moment.last {
-            bars.state.iter_mut().enumerate().for_each(|(i, bar)| *bar += weight(i));
-        }
-    }
-}
-
-fn scene(text: &str) -> Scene {
-    let text = format!("[simulation]\ndt = 0.001\nsteps = 1\n{text}");
-    Scene::parse(&text, "touching.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
 
 fn gradient(model: &Model, scheme: Scheme, steps: usize) -> Gradient {
     let step = Step::new(model, scheme).expect("a step");
@@ -38,25 +17,8 @@ fn gradient(model: &Model, scheme: Scheme, steps: usize) -> Gradient {
     rollout.gradient(&Start::new(&state, &[], &params), &Weighed).expect("a gradient").clone()
 }
 
-/// Derivatives by params against central differences of the rollout itself.
 fn against_differences(model: &Model, scheme: Scheme, steps: usize, names: &[&str]) {
-    let step = Step::new(model, scheme).expect("a step");
-    let (state, params) = (model.state(), model.params());
-    let mut rollout = Rollout::<f64>::new(&step, Options::new(steps)).expect("a rollout");
-    let found = rollout.gradient(&Start::new(&state, &[], &params), &Weighed).expect("a gradient").clone();
-    for name in names {
-        let i = model.params_layout().find(name).expect("a param").start;
-        let mut value = |h: f64| {
-            let mut params = params.clone();
-            params.values_mut()[i] += h;
-            rollout.value(&Start::new(&state, &[], &params), &Weighed).expect("a value")[0]
-        };
-        let h = 1e-6 * params.values()[i].abs().max(1e-3);
-        let (found, wanted) = (found.params[i], (value(h) - value(-h)) / (2.0 * h));
-        println!("{name}: {found:.9e}, differences {wanted:.9e}");
-        assert!(found != 0.0 && (found / wanted - 1.0).abs() < 1e-4, "{name}: {found}, and not {wanted}");
-        assert_ne!(found.to_bits(), wanted.to_bits());
-    }
+    meeting::against_differences(model, scheme, steps, (names, 1e-3));
 }
 
 /// Two sheets of so many cells a side, the upper of which falls on the lower, which hangs from its corners.
@@ -152,36 +114,15 @@ fn fast(ke: f64) -> String {
     text.replace("position = [0.013, 0.021, 0.014]", "position = [0.013, 0.021, 0.2]")
 }
 
-/// The surface of all sheets and solids.
-fn all(scene: &Scene) -> Surface {
-    let first =
-        |group: usize| scene.particles[..group].iter().map(|it| it.positions.len() as u32).sum::<u32>();
-    let mut triangles: Vec<[u32; 3]> = Vec::new();
-    for sheet in &scene.sheets {
-        triangles.extend(sheet.elements.iter().map(|t| t.map(|i| i + first(sheet.group))));
-    }
-    for solid in &scene.solids {
-        let surface = solid.mesh().surface();
-        let of = |t: &[u32; 3]| t.map(|i| surface.points[i as usize] + first(solid.group));
-        triangles.extend(surface.mesh.elements.iter().map(of));
-    }
-    Surface::new(triangles, scene.particle_count()).expect("a surface")
-}
-
-/// The positions of a state.
-fn plain(state: &[f64]) -> Vec<[f64; 3]> {
-    state[..state.len() / 2].chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect()
-}
-
 /// Steps of backward Euler: how often surfaces cross at most, and how the steps end.
 fn most_crossings<S: Parts>(scene: &Scene, steps: usize) -> (usize, Result<(), Error>) {
-    let (model, surface) = (Model::new(scene).expect("a model"), all(scene));
+    let (model, surface) = (Model::new(scene).expect("a model"), surface(scene));
     let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 1.0 / 60.0)).expect("a step");
     let (state, params) = (model.state(), model.params());
     let mut rollout = Rollout::<S>::new(&step, Options::new(steps)).expect("a rollout");
     let mut most = 0;
     let see = |m: &Moment<'_>| {
-        most = most.max(crossings(&surface, &plain(m.state)));
+        most = most.max(crossings(&surface, &points(m.state, scene.particle_count())));
     };
     let end = rollout.watch(&Start::new(&state, &[], &params), see);
     (most, end)
@@ -326,7 +267,7 @@ fn surfaces_that_cross_before_a_step() {
         // A slope, half of which is below the other sheet.
         numbers[3 * i + 2] = 0.3 * (numbers[3 * i] - 0.02);
     }
-    assert!(crossings(&all(&scene), &plain(numbers)) > 0);
+    assert!(crossings(&surface(&scene), &points(numbers, scene.particle_count())) > 0);
     let mut rollout = Rollout::<f64>::new(&step, Options::new(2)).expect("a rollout");
     let error = rollout.watch(&Start::new(&state, &[], &params), |_| ()).expect_err("it is held");
     let Error::Crossed { a, b, world: None, .. } = &error else { panic!("{error}") };

@@ -1,7 +1,10 @@
 //! Soft things that fall and come to rest, ten seconds each: nothing goes through anything, nothing stays inside out, and the gradient
 //! through all steps is finite.
 
-use pullback_collide::{Surface, crossings};
+mod meeting;
+
+use meeting::{points, surface};
+use pullback_collide::crossings;
 use pullback_engine::rollout::{Bars, Loss, Moment};
 use pullback_engine::{Model, Options, Rollout, Start, Step};
 use pullback_scene::Scene;
@@ -13,7 +16,7 @@ struct Height;
 
 impl Loss for Height {
     fn value(&self, moment: &Moment<'_>) -> f64 {
-        let points = points(moment.state);
+        let points = points(moment.state, moment.state.len() / 6);
         if moment.last { points.iter().map(|x| x[2]).sum::<f64>() / points.len() as f64 } else { 0.0 }
     }
 
@@ -23,27 +26,6 @@ impl Loss for Height {
             bars.state[..3 * count].iter_mut().skip(2).step_by(3).for_each(|bar| *bar += 1.0 / count as f64);
         }
     }
-}
-
-/// The positions in a state of particles alone.
-fn points(state: &[f64]) -> Vec<[f64; 3]> {
-    state[..state.len() / 2].chunks_exact(3).map(|x| [x[0], x[1], x[2]]).collect()
-}
-
-/// The surfaces of all soft things of a scene, among all particles.
-fn surface(scene: &Scene) -> Surface {
-    let first =
-        |group: usize| scene.particles[..group].iter().map(|p| p.positions.len()).sum::<usize>() as u32;
-    let mut triangles = Vec::new();
-    for solid in &scene.solids {
-        let surface = solid.mesh().surface();
-        let of = surface.mesh.elements.iter();
-        triangles.extend(of.map(|t| t.map(|i| surface.points[i as usize] + first(solid.group))));
-    }
-    for sheet in &scene.sheets {
-        triangles.extend(sheet.elements.iter().map(|t| t.map(|i| i + first(sheet.group))));
-    }
-    Surface::new(triangles, scene.particle_count()).expect("a surface")
 }
 
 /// The least volume of a tetrahedron, relative to that at rest.
@@ -79,7 +61,7 @@ fn ten_seconds(text: &str, mut look: impl FnMut(&Scene, &[[f64; 3]])) -> f64 {
     let mut fastest = 0.0;
     let see = |moment: &Moment<'_>| {
         if moment.step.is_multiple_of(every) {
-            let at = points(moment.state);
+            let at = points(moment.state, moment.state.len() / 6);
             let through = crossings(&surface, &at);
             assert_eq!(through, 0, "{} s: {through} edges go through triangles", moment.time);
             look(&scene, &at);

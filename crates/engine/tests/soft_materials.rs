@@ -1,8 +1,10 @@
 //! Solids of materials of one's own: an energy, and a line.
 
+mod meeting;
+
 use std::sync::Arc;
 
-use pullback_engine::rollout::{Bars, Loss, Moment};
+use meeting::Weighed;
 use pullback_engine::soft::{Material, NeoHookean, material};
 use pullback_engine::{Gradient, Integrator, Model, Options, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
@@ -35,25 +37,6 @@ material!(
     /// Of [`rubber`].
     pub Rubber = rubber, "rubber"
 );
-
-/// A smooth number of the last state.
-struct Weighed;
-
-fn weight(i: usize) -> f64 {
-    (0.7 * i as f64).sin() + 0.2
-}
-
-impl Loss for Weighed {
-    fn value(&self, moment: &Moment<'_>) -> f64 {
-        let terms = moment.state.iter().enumerate().map(|(i, x)| weight(i) * x);
-        if moment.last { terms.sum() } else { 0.0 }
-    }
-    fn pullback(&self, moment: &Moment<'_>, bars: &mut Bars<'_>) {
-        if moment.last {
-            bars.state.iter_mut().enumerate().for_each(|(i, bar)| *bar += weight(i));
-        }
-    }
-}
 
 /// A beam that is held at one end, bent, actuated and viscous, beside a block of the usual material.
 fn scene() -> Scene {

@@ -5,10 +5,9 @@
 
 use pullback_geometry::{Bounds, Corners, Kind};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{BufferUse, Lane, World};
+use pullback_kernel::program::{BufferUse, Lane, Spares, World};
 
 use super::one::Numbers;
-use super::pool::Pool;
 use super::touchable::{Given, Touchable};
 use crate::error::Error;
 use crate::force::Inputs;
@@ -212,7 +211,7 @@ impl Seen {
 
 /// What is seen in all that run at once.
 #[derive(Debug, Default)]
-pub(crate) struct Sight(Pool<Seen>);
+pub(crate) struct Sight(Spares<Seen>);
 
 impl Sight {
     /// Looks at all corners that are params. Where there are none, it does nothing.

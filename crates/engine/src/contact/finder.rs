@@ -2,10 +2,9 @@
 
 use pullback_geometry::{Bounds, Broad};
 use pullback_kernel::prelude::*;
-use pullback_kernel::program::{Lane, lane_of};
+use pullback_kernel::program::{Lane, Spares, lane_of};
 
 use super::corners::Seen;
-use super::pool::Pool;
 use super::touchable::{MOST_SIZES, Touchable};
 use crate::articulated::kinematics::zero;
 use crate::step::held;
@@ -51,7 +50,7 @@ impl Finder {
 /// Finders of all that run at once. What they find does not depend on what they found before: a step gives the same bits
 /// whichever it takes.
 #[derive(Debug, Default)]
-pub(crate) struct Finders(Pool<Finder>);
+pub(crate) struct Finders(Spares<Finder>);
 
 impl Finders {
     /// For the next step.

@@ -19,6 +19,7 @@ pub(crate) mod operation;
 pub(crate) mod plan;
 pub(crate) mod planner;
 pub(crate) mod pool;
+mod spares;
 pub(crate) mod table;
 mod workspace;
 
@@ -31,6 +32,7 @@ pub use copies::are_finite;
 pub use device::{DeviceError, DeviceFloat, DeviceWorkspace, Rows, Sums};
 pub use error::{AccessError, BuildError, NonFinite};
 pub use operation::Scalar;
+pub use spares::Spares;
 pub use workspace::{RunOptions, Workspace};
 
 pub use crate::patterns::elements::Corners;

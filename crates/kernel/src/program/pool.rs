@@ -4,7 +4,7 @@
 //! the phase, so that the threads live on, wait at the barriers by spinning, and sleep between programs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// Which share of the work: `index` of `of`.
@@ -84,10 +84,17 @@ struct SentJob(Job);
 // SAFETY: the job is `Sync`, and `Pool::run` keeps it alive until all threads are done with it.
 unsafe impl Send for SentJob {}
 
+/// The running job.
+struct Slot {
+    job: Option<SentJob>,
+    number: usize,
+    /// How many threads wait for the next one without spinning.
+    asleep: usize,
+}
+
 struct Shared {
     barrier: Barrier,
-    /// The running job and its number.
-    job: Mutex<(Option<SentJob>, usize)>,
+    slot: Mutex<Slot>,
     /// The number of the last job, to spin on.
     latest: AtomicUsize,
     wake: Condvar,
@@ -95,6 +102,27 @@ struct Shared {
     stop: AtomicBool,
     /// What the first thread that panicked said.
     panic: Mutex<Option<Box<dyn std::any::Any + Send>>>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows the next job to all threads. Those that spin see it when the lock is free, and those that sleep are woken if there are any: either
+    /// would take microseconds otherwise.
+    fn publish(&self, job: Option<SentJob>) {
+        let (number, asleep) = {
+            let mut slot = self.lock();
+            slot.job = job;
+            slot.number += 1;
+            (slot.number, slot.asleep)
+        };
+        self.latest.store(number, Ordering::Release);
+        if asleep > 0 {
+            self.wake.notify_all();
+        }
+    }
 }
 
 /// A fixed number of threads, the caller's among them.
@@ -115,7 +143,7 @@ impl Pool {
         let process = std::process::id();
         let shared = Arc::new(Shared {
             barrier: Barrier::new(threads),
-            job: Mutex::new((None, 0)),
+            slot: Mutex::new(Slot { job: None, number: 0, asleep: 0 }),
             latest: AtomicUsize::new(0),
             wake: Condvar::new(),
             done: AtomicUsize::new(0),
@@ -166,12 +194,7 @@ impl Pool {
         let sent = SentJob(unsafe {
             std::mem::transmute::<*const (dyn Fn(Part, &Barrier) + Sync + '_), Job>(std::ptr::from_ref(job))
         });
-        {
-            let mut slot = shared.job.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *slot = (Some(sent), slot.1 + 1);
-            shared.latest.store(slot.1, Ordering::Release);
-            shared.wake.notify_all();
-        }
+        shared.publish(Some(sent));
         guarded(shared, || job(Part { index: 0, of: self.threads() }, &shared.barrier));
         let mut spins = 0u32;
         while shared.done.load(Ordering::Acquire) < self.threads.len() {
@@ -181,7 +204,7 @@ impl Pool {
         }
         if shared.barrier.broken.swap(false, Ordering::AcqRel) {
             shared.barrier.arrived.store(0, Ordering::Relaxed);
-            let panic = shared.panic.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            let panic = shared.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
             std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("a thread of the pool panicked")));
         }
     }
@@ -196,12 +219,7 @@ impl Drop for Pool {
             return;
         }
         self.shared.stop.store(true, Ordering::Release);
-        {
-            let mut slot = self.shared.job.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            slot.1 += 1;
-            self.shared.latest.store(slot.1, Ordering::Release);
-            self.shared.wake.notify_all();
-        }
+        self.shared.publish(None);
         for thread in self.threads.drain(..) {
             // A thread that panicked has already told so.
             let _ = thread.join();
@@ -212,7 +230,7 @@ impl Drop for Pool {
 /// Runs a share; a panic in it breaks the barrier, so that no thread waits for it.
 fn guarded(shared: &Shared, share: impl FnOnce()) {
     if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(share)) {
-        let mut first = shared.panic.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut first = shared.panic.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(panic);
         shared.barrier.broken.store(true, Ordering::Release);
     }
@@ -228,12 +246,14 @@ fn work(shared: &Shared, part: Part) {
             spins += 1;
         }
         let job = {
-            let mut slot = shared.job.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            while slot.1 == seen {
-                slot = shared.wake.wait(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut slot = shared.lock();
+            while slot.number == seen {
+                slot.asleep += 1;
+                slot = shared.wake.wait(slot).unwrap_or_else(PoisonError::into_inner);
+                slot.asleep -= 1;
             }
-            seen = slot.1;
-            slot.0
+            seen = slot.number;
+            slot.job
         };
         if shared.stop.load(Ordering::Acquire) {
             return;

@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::super::by_hand::BufferUse;
 use super::super::copies;
 use super::super::operation::Scalar;
+use super::super::pool::Part;
+use super::state::WAKE;
 use super::{AccessError, Layout, Machine, RunOptions, Side, Workspace};
 
 impl<S: Scalar> Workspace<S> {
@@ -143,12 +145,21 @@ impl<S: Scalar> Workspace<S> {
         });
     }
 
-    /// Has the values set to what [`Workspace::see_values`] showed; what of the state no pullback reads, only if the state is wanted.
-    pub fn bring_values(&mut self, state: bool, mut bring: impl FnMut(usize, &mut [S])) {
-        self.each_kept(state, |at, numbers, len| {
-            // SAFETY: numbers of the arena, and the workspace is borrowed alone.
-            bring(at, unsafe { std::slice::from_raw_parts_mut(numbers, len) });
-        });
+    /// Has the values set to what [`Workspace::see_values`] showed, piece by piece; what of the state no pullback reads, only if the state is
+    /// wanted.
+    pub fn bring_values(&mut self, state: bool, bring: impl Fn(usize, &mut [S]) + Sync) {
+        let walk = |part: Part| {
+            self.each_kept(state, |at, numbers, len| {
+                let range = part.range(len, 1024);
+                let piece = numbers.wrapping_add(range.start);
+                // SAFETY: numbers of the arena, the workspace is borrowed alone, and threads have different pieces.
+                bring(at + range.start, unsafe { std::slice::from_raw_parts_mut(piece, range.len()) });
+            });
+        };
+        match self.values_len() * size_of::<S>() > WAKE {
+            true => self.pool.run(&|part, _| walk(part)),
+            false => walk(Part::WHOLE),
+        }
     }
 
     fn each_kept(&self, state: bool, mut visit: impl FnMut(usize, *mut S, usize)) {

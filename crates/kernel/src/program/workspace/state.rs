@@ -6,6 +6,9 @@ use super::super::operation::Scalar;
 use super::super::pool::Part;
 use super::Workspace;
 
+/// Waking other threads takes about as long as copying this many bytes.
+pub(super) const WAKE: usize = 32_768;
+
 impl<S: Scalar> Workspace<S> {
     /// The outputs become the inputs of the next step, in all worlds. What the outputs hold then is of no use.
     pub fn carry(&mut self) {
@@ -79,11 +82,9 @@ impl<S: Scalar> Workspace<S> {
                 }
             }
         };
-        // Waking the others takes about as long as copying this many bytes.
-        if self.state_len() * size_of::<S>() > 32_768 {
-            self.pool.run(&|part, _| walk(part));
-        } else {
-            walk(Part::WHOLE);
+        match self.state_len() * size_of::<S>() > WAKE {
+            true => self.pool.run(&|part, _| walk(part)),
+            false => walk(Part::WHOLE),
         }
     }
 }

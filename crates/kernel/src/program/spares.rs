@@ -5,15 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What all that run at once work with. It is given back for the next step, and allocates only where more is needed than ever
 /// before.
 #[derive(Debug)]
-pub(crate) struct Pool<T>(Mutex<Vec<T>>);
+pub struct Spares<T>(Mutex<Vec<T>>);
 
-impl<T> Default for Pool<T> {
+impl<T> Default for Spares<T> {
     fn default() -> Self {
-        Pool(Mutex::default())
+        Spares(Mutex::default())
     }
 }
 
-impl<T> Pool<T> {
+impl<T> Spares<T> {
     fn free(&self) -> MutexGuard<'_, Vec<T>> {
         // One that panicked has left none behind.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

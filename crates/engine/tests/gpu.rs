@@ -1,7 +1,8 @@
 //! Rollouts on a GPU against those on the CPU. Where there is no GPU they cannot be made, and tests say so; that the text of steps compiles is
 //! tested by `cuda.rs`.
 //!
-//! On a GPU machine without Rust, the compiled test runs as it is, and prints what it measured: `./gpu-HASH --nocapture`.
+//! On a GPU machine without Rust, the compiled test runs as it is, and prints what it measured: `./gpu-HASH --nocapture`. What takes longest is
+//! compiling CUDA text on one core: with `GPU_SHARE=0/8` and so on eight processes have an eighth of the worlds each.
 
 mod common;
 
@@ -54,6 +55,13 @@ fn combinations() -> Vec<(World, Integrator)> {
         worlds().into_iter().filter(move |world| wanted(world, integrator)).map(move |w| (w, integrator))
     };
     integrators.into_iter().flat_map(of).collect()
+}
+
+/// Which of all combinations this process tests.
+fn share() -> (usize, usize) {
+    let Ok(text) = std::env::var("GPU_SHARE") else { return (0, 1) };
+    let (k, n) = text.split_once('/').expect("GPU_SHARE is k/n");
+    (k.parse().expect("a number"), n.parse().expect("a number"))
 }
 
 /// What rollouts start from.
@@ -117,7 +125,7 @@ fn on_gpu<S: DeviceFloat + Parts>(
 #[test]
 fn gradients_agree_with_those_of_the_cpu() {
     let Some(device) = gpu() else { return };
-    let mut worst = [0.0f64; 2];
+    let (mut worst, mut unsolved) = ([[0.0f64; 2]; 2], 0);
     // A robot that has no freedom.
     let mut table = worlds().into_iter().find(|world| world.name == "ground").expect("a world");
     let mut scene =
@@ -126,23 +134,46 @@ fn gradients_agree_with_those_of_the_cpu() {
                 <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>";
     scene.robots = vec![Robot::parse(text, "table.urdf", &Load::default()).expect("a table").robot];
     (table.name, table.model) = ("a table", Model::new(&scene).expect("a table"));
-    for (world, integrator) in combinations().into_iter().chain([(table, Integrator::SemiImplicitEuler)]) {
+    let (k, n) = share();
+    let all = combinations().into_iter().chain([(table, Integrator::SemiImplicitEuler)]);
+    for (world, integrator) in all.skip(k).step_by(n) {
         let step = step(&world, integrator, 2);
         if world.hard {
             continue;
         }
         for worlds in [1, WORLDS] {
             let (begin, options) = (Begin::of(&world, worlds), Options { worlds, ..Options::new(STEPS) });
-            let exact = on_cpu(&step, options, &begin, &Everywhere);
+            let exact = Rollout::<f64>::new(&step, options)
+                .and_then(|mut rollout| rollout.gradient(&begin.start(), &Everywhere).cloned());
+            let exact = match exact {
+                // Varied numbers of contact that is damped: implicit steps may have no solution, wherever they run.
+                Err(error @ Error::NotConverged { .. }) => {
+                    let mut gpu = GpuRollout::<f64>::new(&step, options, &device).expect("a rollout");
+                    let found =
+                        gpu.gradient(&begin.start(), &Everywhere).expect_err("no solution here either");
+                    assert!(matches!(found, Error::NotConverged { .. }), "{found}, and not {error}");
+                    println!("{} with {}, {worlds} worlds: {found}", world.name, integrator.name());
+                    unsolved += 1;
+                    continue;
+                }
+                exact => exact.expect("a gradient"),
+            };
             let double = apart(&exact, &on_gpu::<f64>(&step, options, &device, &begin, &Everywhere));
             let single = apart(&exact, &on_gpu::<f32>(&step, options, &device, &begin, &Everywhere));
             let name = format!("{} with {}, {worlds} worlds", world.name, integrator.name());
             println!("{name}: {double:.1e} in f64, {single:.1e} in f32");
-            assert!(double < 1e-11 && single < 2e-3, "{name}");
-            worst = [worst[0].max(double), worst[1].max(single)];
+            // Implicit steps end where rounding does, which differs.
+            let implicit = usize::from(integrator.is_implicit());
+            let [within, roughly] = [[1e-11, 2e-3], [1e-11, 5e-3]][implicit];
+            assert!(double < within && single < roughly, "{name}");
+            let worst = &mut worst[implicit];
+            *worst = [worst[0].max(double), worst[1].max(single)];
         }
     }
-    println!("the most: {:.1e} in f64, {:.1e} in f32", worst[0], worst[1]);
+    assert!(unsolved <= 3, "{unsolved} worlds without a solution");
+    for (steps, [double, single]) in ["explicit", "implicit"].into_iter().zip(worst) {
+        println!("the most of {steps} steps: {double:.1e} in f64, {single:.1e} in f32");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod meeting;
 use meeting::{Weighed, points, scene, surface, weight};
 use pullback_collide::crossings;
 use pullback_engine::force::{Constraint, Site};
-use pullback_engine::rollout::{Bars, Coordinate, Loss, Moment, Pushforward, Tangent};
+use pullback_engine::rollout::{Coordinate, Moment, Pushforward, Tangent};
 use pullback_engine::{Error, Gradient, Model, Options, Parts, Rollout, Scheme, Start, Step};
 use pullback_kernel::prelude::*;
 use pullback_scene::{Integrator, Scene};

@@ -36,14 +36,16 @@ impl Quality {
             );
         }
         let variables = problem.variables();
-        let values = variables.values(z);
+        let (values, before) = (variables.values(z), variables.values(&variables.start()));
         let (mut at_bounds, mut vague) = (Vec::new(), Vec::new());
         for (i, value) in values.iter().enumerate() {
             let (lower, upper) = variables.range(i);
             if *value <= lower || *value >= upper {
                 at_bounds.push(variables.name(i).0);
             }
-            if errors.as_ref().is_some_and(|errors| errors[i] > VAGUE * value.abs()) {
+            // What is found to be about zero is known as well as it is small beside what it was taken for.
+            let size = value.abs().max(before[i].abs());
+            if errors.as_ref().is_some_and(|errors| errors[i] > VAGUE * size) {
                 vague.push(variables.name(i).0);
             }
         }

@@ -8,11 +8,11 @@ use clap::Args;
 use pullback_report::human;
 use pullback_scene::words::nearest;
 use pullback_solve::Problem;
-use pullback_solve::optimise::{Error, Method, Run};
+use pullback_solve::optimise::{Error, Method, Reason, Run};
 
 use crate::folder::{self, Found};
 use crate::quality::Quality;
-use crate::{DONE, Where, load, optimise, page, say, simulate, solution};
+use crate::{DONE, FAILED, Where, load, optimise, page, say, simulate, solution};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     solution::write_solution(&folder, &problem, &run, &quality)?;
     page::write_solved(&folder, &mut problem, &run, comparison.as_ref(), &recorded, &quality)?;
     summary(&problem, &run, comparison.as_ref(), seconds, folder.path(), &quality);
-    Ok(DONE)
+    Ok(if matches!(run.stopped(), Some(Reason::NotFinite { .. })) { FAILED } else { DONE })
 }
 
 /// The method with this name, and its defaults.

@@ -102,7 +102,8 @@ fn without_sizes(text: &str) -> String {
 #[test]
 fn errors_name_file_line_and_fix() {
     let bad = crate_folder("cli/tests/bad");
-    let of_the_command = ["compare-", "file-missing", "option-", "out-", "params-", "threads-", "verb-"];
+    let of_the_command =
+        ["compare-", "device-", "file-missing", "option-", "out-", "params-", "threads-", "verb-"];
     for stem in stems(&bad).iter().filter(|stem| !of_the_command.iter().any(|start| stem.starts_with(start)))
     {
         let text = fs::read_to_string(bad.join(format!("{stem}.txt"))).expect("it is there");

@@ -346,3 +346,20 @@ fn what_is_left_out_is_told() {
     let page = fs::read_to_string(folder.join("run/report.html")).expect("it is there");
     assert!(page.contains("12 of 40 paths, evenly spread over all."), "and not the first 12");
 }
+
+/// A search that steps to where the rollout blows up leaves what it found before, and says so in its exit code.
+#[test]
+fn searches_that_run_away_have_failed() {
+    let folder = empty("runaway");
+    let text = "[simulation]\ndt = 0.01\nsteps = 200\n[[particles]]\nname = \"ball\"\nposition = [0, 0, 1]\nmass = 0.1\n\
+                [[particles]]\nname = \"nail\"\nposition = [0, 0, 2]\nmass = 1\nfixed = true\n\
+                [[springs]]\nname = \"band\"\nends = [\"ball\", \"nail\"]\nstiffness = 20\nrest_length = 0.5\n\
+                [[variables]]\nname = \"band.stiffness\"\n[[loss]]\nkind = \"position\"\nof = \"ball\"\ntarget = [0, 0, 1.9]\n\
+                [optimiser]\nmethod = \"adam\"\nrate = 1e4\n";
+    fs::write(folder.join("runaway.toml"), text).expect("it can be written");
+    let output = run(&folder, &["solve", "runaway.toml", "--out", "run"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("stopped: The objective is not finite"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(folder.join("run/solution.toml").exists());
+}

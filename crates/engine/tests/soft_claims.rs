@@ -6,7 +6,7 @@ mod elastic;
 use elastic::{Soft, block, cloth};
 use pullback_engine::rollout::Moment;
 use pullback_engine::{Energy, Error, Integrator, Model, Options, Rollout, Scheme, Start, Step};
-use pullback_scene::soft::{Diagonals, Mesh, SheetMesh};
+use pullback_scene::soft::{Cut, Diagonals, Mesh, SheetMesh, SolidMesh};
 use pullback_scene::{Elastic, Scene, Sheet, SoftContact, Solid, SolidMaterial, World};
 
 fn rubber() -> Elastic {
@@ -254,4 +254,77 @@ fn explicit_steps_that_are_short_enough() {
     let through = meeting(5.0, 2.5, 1, 1.2);
     assert!(through[1][0].iter().all(|&x| x < -0.02), "{:?}", through[1]);
     assert_eq!(through[40][1], through[0][1], "nothing was felt");
+}
+
+/// How far a beam of these cells sags, as a part of what beam theory with shear says.
+fn sagging(cells: [usize; 3], cut: Cut, poisson: f64) -> f64 {
+    const YOUNG: f64 = 1e8;
+    const WEIGHT: f64 = 9.81e3;
+    let mesh = SolidMesh::beam_cut([1.0, 0.1, 0.1], cells, cut).expect("a beam");
+    let elastic = Elastic::of_young(YOUNG, poisson).expect("matter");
+    let held = mesh.points_near_plane([0.0; 3], [1.0, 0.0, 0.0], 1e-6).expect("an end");
+    let end = mesh.points_near_plane([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], 1e-6).expect("an end");
+    let mut scene = Scene { world: World { gravity: [0.0, 0.0, -9.81], wind: [0.0; 3] }, ..Scene::default() };
+    let solid = Solid::new("beam", &mesh, elastic, 1000.0);
+    let points = solid.points().fix_points(&held);
+    scene.add_solid(solid, points);
+    let model = Model::new(&scene).expect("a model");
+    // A step of hours ends at rest.
+    let step = Step::new(&model, Scheme::new(Integrator::BackwardEuler, 3600.0)).expect("a step");
+    let (state, params, mut low) = (model.state(), model.params(), 0.0);
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(1)).expect("a rollout");
+    let see = |m: &Moment<'_>| {
+        let all = end.iter().map(|&i| mesh.points[i as usize][2] - m.state[3 * i as usize + 2]);
+        low = all.sum::<f64>() / end.len() as f64;
+    };
+    rollout.watch(&Start::new(&state, &[], &params), see).expect("rest");
+    let inertia = 0.1f64.powi(3) / 12.0;
+    let shear = YOUNG / (2.0 + 2.0 * poisson) * 5.0 / 6.0;
+    low / (WEIGHT * (0.1 / (8.0 * YOUNG * inertia) + 1.0 / (2.0 * shear)))
+}
+
+#[test]
+fn how_stiff_coarse_solids_are() {
+    for (cells, cut, poisson, wanted) in [
+        ([10, 2, 2], Cut::Six, 0.3, 0.35),
+        ([10, 2, 2], Cut::Six, 0.45, 0.24),
+        ([20, 2, 2], Cut::Six, 0.45, 0.30),
+        ([10, 2, 2], Cut::Five, 0.45, 0.39),
+        ([20, 2, 2], Cut::Five, 0.49, 0.58),
+    ] {
+        let found = sagging(cells, cut, poisson);
+        assert!((found - wanted).abs() < 0.006, "{cells:?}, {cut:?}, {poisson}: {found}");
+    }
+}
+
+/// How fast a block of 3 cells of so many metres along each axis moves at most after steps of a part of ρ h²/η, which it begins with 1 mm/s.
+fn viscous(h: f64, part: f64) -> f64 {
+    let (density, viscosity) = (1000.0, 100.0);
+    let mesh = SolidMesh::block([3.0 * h; 3], [3; 3]).expect("a block");
+    let solid = Solid::new("block", &mesh, Elastic::of_young(0.01, 0.3).expect("matter"), density)
+        .viscosity(viscosity);
+    let mut points = solid.points();
+    (0..points.velocities.len()).for_each(|i| points.velocities[i] = [0.0, 0.0, 1e-3 * (i as f64).sin()]);
+    let mut scene = still();
+    scene.add_solid(solid, points);
+    let model = Model::new(&scene).expect("a model");
+    let dt = part * density * h * h / viscosity;
+    let step = Step::new(&model, Scheme::new(Integrator::SemiImplicitEuler, dt)).expect("a step");
+    let (state, params, mut most) = (model.state(), model.params(), f64::INFINITY);
+    let mut rollout = Rollout::<f64>::new(&step, Options::new(400)).expect("a rollout");
+    let see = |m: &Moment<'_>| {
+        most = m.state[m.state.len() / 2..].iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+    };
+    match rollout.watch(&Start::new(&state, &[], &params), see) {
+        Ok(()) => most,
+        Err(_) => f64::INFINITY,
+    }
+}
+
+#[test]
+fn steps_of_what_is_viscous() {
+    for h in [0.1, 0.05] {
+        assert!(viscous(h, 0.08) < 1e-3, "it comes to rest, but for how it moves as a whole");
+        assert!(viscous(h, 0.15) > 1.0, "it blows up");
+    }
 }

@@ -133,6 +133,12 @@ impl Scene {
         self.touch_of_pair([shape.material, ground.material], combined)
     }
 
+    /// How points of this material touch a shape, as [`Scene::touch_between`].
+    pub fn touch_with_points(&self, shape: &Shape, material: Option<usize>) -> Touch {
+        let own = self.touch_of_material(material, self.usual_touch());
+        self.touch_of_pair([shape.material, material], self.touch_of(shape).combine(own))
+    }
+
     fn usual_touch(&self) -> Touch {
         Touch::from(&self.contact.unwrap_or_default())
     }

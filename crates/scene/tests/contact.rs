@@ -516,10 +516,30 @@ fn points_that_are_too_light_are_doubtful() {
     );
     for said in [&hard, &soft] {
         assert!(said.contains("a point of `cloth` of 0.000666 kg is too light for kf = 100 N·s/m"), "{said}");
-        assert!(said.contains("take `kf` below 0.666"), "{said}");
+        // All numbers at once: whoever mends one need not come back for the next.
+        assert!(said.contains("take `kf` below 0.666, `kd` below 0.666, `ke` below 666,"), "{said}");
     }
-    assert!(hard.contains("in a material of `[[materials]]` that the shape has"), "{hard}");
+    assert!(
+        hard.contains("in a material of `[[materials]]` that both the shape and the points have"),
+        "{hard}"
+    );
     assert!(!soft.contains("[[materials]]"), "{soft}");
+    // Ground that suits them hides no shape that does not, be it of the world or of a body; and a material that both have goes first.
+    let gentle = "[ground]\nke = 100\nkd = 0.1\nkf = 0.1\nmu = 0.5\nheight = -5\n";
+    let loose = "[[bodies]]\nname = \"ball\"\nposition = [0, 0, 0]\nmass = 1\nshape = { sphere = 0.3 }\n";
+    for shape in [ball, loose] {
+        let said = said(&format!("{gentle}[contact]\nmodel = \"penalty\"\n{shape}"), "1");
+        assert!(said.contains("contact: a point of `cloth` of 0.000666 kg is too light for kf"), "{said}");
+    }
+    let silk = "[[materials]]\nname = \"silk\"\nke = 300\nkd = 0.1\nkf = 0.1\n";
+    let of_silk = ball.replace("shape =", "material = \"silk\"\nshape =");
+    let mixed = said(&format!("[contact]\nmodel = \"penalty\"\n{silk}{of_silk}"), "1");
+    assert!(mixed.contains("too light for kf = 3.16"), "the mean of 0.1 and 100: {mixed}");
+    let both = said(
+        &format!("[contact]\nmodel = \"penalty\"\n{silk}{of_silk}"),
+        "1]\nsurface = \"silk\"\nvelocity = [0, 0, 0",
+    );
+    assert_eq!(both, "");
     // The ground is the same with and without a model of contact.
     for contact in ["", "[contact]\n", "[contact]\nmodel = \"penalty\"\n"] {
         let said = said(&format!("[ground]\nke = 1e4\nkd = 10\nkf = 10\nmu = 0.5\n{contact}"), "1");

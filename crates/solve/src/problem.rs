@@ -396,6 +396,11 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         }
         error if error.is_of_the_run() => {
             let fix = match description.scene.simulation.integrator.is_implicit() {
+                // Damping begins with a jump of the force, where a step may have no solution.
+                true if damps(&description.scene) => {
+                    "write `kd = 0` in `[contact]`, and in materials, if soft things touch shapes: damping of contact begins with a jump, where \
+                     an implicit step may have no solution; or take a smaller `dt`, or more `substeps`"
+                }
                 true => "take a smaller `dt`, or more `substeps`: what is stiff or fast needs many",
                 false => {
                     "take a smaller `dt`, or more `substeps`: stiff, light or small things want short steps (soft elements less than \
@@ -407,6 +412,15 @@ fn place(description: &scene::Problem, error: EngineError) -> Error {
         _ => return Error::Engine(error),
     };
     Error::Description(Box::new(source.error(path, error.to_string(), fix)))
+}
+
+/// Do soft things touch shapes whose contact is damped?
+fn damps(scene: &scene::Scene) -> bool {
+    let is_soft = !scene.solids.is_empty() || !scene.sheets.is_empty();
+    let mut shapes = scene.shapes.iter().chain(scene.robots.iter().flat_map(|robot| &robot.shapes));
+    let damped =
+        |shape: &scene::robot::Shape| shape.collides && scene.touch_with_points(shape, None).kd > 0.0;
+    is_soft && scene.contact.is_some() && shapes.any(damped)
 }
 
 /// Which numbers of a state are not held in place: positions, then velocities.

@@ -214,14 +214,24 @@ fn nothing_touches(scene: &Scene) -> Option<Invalid> {
 /// velocity by n kd dt/m of itself, the sliding one by n kf dt/m, and the depth by n ke dt²/m, where n points touch. Above 1 they change
 /// their sign in every step.
 fn too_stiff(path: &str, of: impl Iterator<Item = Stiff>) -> Option<Invalid> {
-    let worst = of.filter(|it| it.ratio > 1.0).max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-    let Stiff { who, on, key, value, unit, formula, ratio } = worst;
+    let mut all: Vec<Stiff> = of.filter(|it| it.ratio > 1.0).collect();
+    all.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    let Stiff { who, on, key, value, unit, formula, ratio } = all.first()?;
     let what = format!(
         "{who} is too light for {key} = {value} {unit}: {formula} is {ratio:.2}{on}, and above 1 contact chatters or blows up"
     );
-    let fix =
-        format!("take `{key}` below {}, a smaller `dt`, or more `substeps`", significant(value / ratio));
-    Some(Invalid::new(path, what, fix))
+    // Whoever mends one number meets the next otherwise.
+    let mut below: Vec<(&str, f64)> = Vec::new();
+    for it in &all {
+        let least = it.value / it.ratio;
+        match below.iter_mut().find(|(key, _)| *key == it.key) {
+            Some((_, most)) => *most = most.min(least),
+            None => below.push((it.key, least)),
+        }
+    }
+    let below = below.iter().map(|(key, most)| format!("`{key}` below {}", significant(*most)));
+    let below = below.collect::<Vec<_>>().join(", ");
+    Some(Invalid::new(path, what, format!("take {below}, a smaller `dt`, or more `substeps`")))
 }
 
 /// The length of an explicit step [s]; none for an implicit one, which nothing is too stiff for.
@@ -251,11 +261,13 @@ fn light_bodies(scene: &Scene) -> Option<Invalid> {
 fn light_points(scene: &Scene) -> Option<Invalid> {
     let dt = explicit_step(scene)?;
     // Points touch by springs, whatever the model of contact is.
-    let shape = scene.shapes.iter().find(|shape| shape.collides && scene.contact.is_some());
-    let (path, touch) = match (&scene.ground, shape) {
-        (Some(ground), _) => ("ground", scene.touch_of_ground(ground)),
-        (None, Some(shape)) => ("contact", scene.touch_of(shape)),
-        (None, None) => return None,
+    let of_robots = scene.robots.iter().flat_map(|robot| &robot.shapes);
+    let shapes: Vec<&Shape> = scene.shapes.iter().chain(of_robots).filter(|shape| shape.collides).collect();
+    let touches = |material: Option<usize>| {
+        let ground = scene.ground.as_ref().map(|ground| ("ground", scene.touch_of_ground(ground)));
+        let of_shape = |shape: &&Shape| ("contact", scene.touch_with_points(shape, material));
+        let shapes = shapes.iter().filter(|_| scene.contact.is_some()).map(of_shape);
+        ground.into_iter().chain(shapes).collect::<Vec<_>>()
     };
     let solids = scene.solids.iter().map(|it| (&it.name, it.group, it.point_masses()));
     let sheets = scene.sheets.iter().map(|it| (&it.name, it.group, it.point_masses()));
@@ -263,9 +275,11 @@ fn light_points(scene: &Scene) -> Option<Invalid> {
         let points = scene.particles.get(group)?;
         let all = masses.iter().zip(&points.masses).zip(&points.fixed);
         let moving = all.filter(|(_, fixed)| **fixed != [true; 3]).map(|((a, b), _)| a + b);
-        Some((format!("a point of `{name}`"), moving.filter(|mass| *mass > 0.0).min_by(f64::total_cmp)?))
+        let mass = moving.filter(|mass| *mass > 0.0).min_by(f64::total_cmp)?;
+        Some((format!("a point of `{name}`"), mass, points.material))
     };
-    let all = solids.chain(sheets).filter_map(lightest).flat_map(|(who, mass)| {
+    let mut all: Vec<(&str, Stiff)> = Vec::new();
+    for (who, mass, material) in solids.chain(sheets).filter_map(lightest) {
         let of = |key, value, unit, formula, per: f64| Stiff {
             who: format!("{who} of {} kg", significant(mass)),
             on: String::new(),
@@ -275,15 +289,20 @@ fn light_points(scene: &Scene) -> Option<Invalid> {
             formula,
             ratio: value * per,
         };
-        [
-            of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass),
-            of("kf", touch.kf, "N·s/m", "kf dt/m", dt / mass),
-            of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass),
-        ]
-    });
-    let mut doubt = too_stiff(path, all)?;
+        for (path, touch) in touches(material) {
+            all.extend([
+                (path, of("kf", touch.kf, "N·s/m", "kf dt/m", dt / mass)),
+                (path, of("kd", touch.kd, "N·s/m", "kd dt/m", dt / mass)),
+                (path, of("ke", touch.ke, "N/m", "ke dt²/m", dt * dt / mass)),
+            ]);
+        }
+    }
+    let (path, _) = all.iter().max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio))?;
+    let path = *path;
+    let of_path = all.into_iter().filter(|(of, _)| *of == path).map(|(_, stiff)| stiff);
+    let mut doubt = too_stiff(path, of_path)?;
     if path == "contact" && !scene.contact.as_ref().is_some_and(is_penalty) {
-        let place = "in a material of `[[materials]]` that the shape has, or in `[contact]` with `model = \"penalty\"`";
+        let place = "in a material of `[[materials]]` that both the shape and the points have, or in `[contact]` with `model = \"penalty\"`";
         doubt.fix = format!("{}; {place}", doubt.fix);
     }
     Some(doubt)

@@ -94,8 +94,18 @@ impl SolidMesh {
     ///
     /// As for a [`block`](Self::block).
     pub fn beam(length: f64, width: f64, height: f64, cells: [usize; 3]) -> Result<Self, Invalid> {
+        Self::beam_cut([length, width, height], cells, Cut::Six)
+    }
+
+    /// A [`beam`](Self::beam) of this length, width and height [m] whose cells are cut otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As for a [`block`](Self::block).
+    pub fn beam_cut(sides: [f64; 3], cells: [usize; 3], cut: Cut) -> Result<Self, Invalid> {
+        let [length, width, height] = sides;
         size::lengths([("length", length), ("width", width), ("height", height)])?;
-        let mut beam = Self::block([length, width, height], cells)?;
+        let mut beam = Self::block_cut(sides, cells, cut)?;
         // Not moved: so that the end is at 0 to the last bit.
         let along = cells[0] + 1;
         for (at, point) in beam.points.iter_mut().enumerate() {

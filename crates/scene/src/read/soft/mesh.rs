@@ -55,7 +55,7 @@ type Kind = (&'static str, &'static [&'static str]);
 
 const SOLIDS: [Kind; 7] = [
     ("block", &["cells", "cut"]),
-    ("beam", &["cells"]),
+    ("beam", &["cells", "cut"]),
     ("icosphere", &["subdivisions", "layers"]),
     ("gear", &[]),
     ("file", &[]),
@@ -89,16 +89,15 @@ impl<'s> Meshes<'s> {
         let kind = kind(&table, &SOLIDS)?;
         let value = table.need(kind)?;
         let whole = |key| table.need(key)?.whole();
+        let cuts = [("six", Cut::Six), ("five", Cut::Five)];
+        let cut = table.optional("cut", |it| it.choose("cut", &cuts))?.unwrap_or_default();
         let mesh = match kind {
             "block" => {
-                let cuts = [("six", Cut::Six), ("five", Cut::Five)];
-                let cut = table.optional("cut", |it| it.choose("cut", &cuts))?.unwrap_or_default();
                 let block = SolidMesh::block_cut(value.vector()?, cells(&table, "three")?, cut);
                 block.map_err(|invalid| within(node, invalid, &[("sides", "block")]))?
             }
             "beam" => {
-                let [length, width, height] = value.vector()?;
-                let beam = SolidMesh::beam(length, width, height, cells(&table, "three")?);
+                let beam = SolidMesh::beam_cut(value.vector()?, cells(&table, "three")?, cut);
                 let sides = [("length", "beam[0]"), ("width", "beam[1]"), ("height", "beam[2]")];
                 beam.map_err(|invalid| within(node, invalid, &sides))?
             }

@@ -92,7 +92,9 @@ impl Analysis {
     pub fn bytes(&self) -> usize {
         // The factors' places: as many rows at most as numbers, and what permutes them.
         let symbolic = (self.symbolic.len_val() + 8 * self.symbolic.nrows()) * size_of::<usize>();
-        symbolic + held(&self.mirror) + held(&self.diagonal) + places(&self.sparsity)
+        // It lies behind a counted pointer.
+        let own = size_of::<Analysis>() + 2 * size_of::<usize>();
+        own + symbolic + held(&self.mirror) + held(&self.diagonal) + places(&self.sparsity)
     }
 }
 

@@ -214,7 +214,7 @@ _Health: TypeAlias = tuple[
 
 @final
 class Problem:
-    def __new__(cls, text: str | None, file: _Path, gpu: int | None) -> Problem: ...
+    def __new__(cls, text: str | None, file: _Path, gpu: int | None = None) -> Problem: ...
     @staticmethod
     def of(
         model: Model,

@@ -170,7 +170,9 @@ def _numbers(what: str, given: Any) -> NDArray[np.float64]:
 def _axes(axes: Any) -> tuple[bool, bool, bool]:
     names = list(axes) if isinstance(axes, str | list | tuple) else []
     if not names or any(name not in ("x", "y", "z") for name in names) or len(set(names)) != len(names):
-        raise SettingError(f'axes is {axes!r}: some of "x", "y" and "z" are wanted, such as "xz" or ["x", "z"]')
+        raise SettingError(
+            f'axes is {axes!r}: some of "x", "y" and "z" are wanted, such as "xz" or ["x", "z"]'
+        )
     return ("x" in names, "y" in names, "z" in names)
 
 

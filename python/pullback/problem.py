@@ -105,7 +105,10 @@ class Problem:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, device: str = "cpu") -> Problem:
-        """Reads a problem file: a scene with `[[variables]]`, `[[loss]]` and, if wanted, `[optimiser]`; rollouts run on `device`."""
+        """Reads a problem file: a scene with `[[variables]]`, `[[loss]]` and, if wanted, `[optimiser]`.
+
+        Rollouts run on `device`, as those of a `Simulation` do.
+        """
         return cls._of(_core.Problem(None, path, gpu_of(device_of(device))), Model.load(path), device)
 
     @classmethod

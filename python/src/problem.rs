@@ -65,6 +65,7 @@ fn fits(problem: &pullback_solve::Problem, z: &[f64]) -> Result<(), Failure> {
 impl Problem {
     /// Of a file, or of the text of one. `gpu`: the number of the GPU on which rollouts run, if they do.
     #[new]
+    #[pyo3(signature = (text, file, gpu=None))]
     fn new(py: Python<'_>, text: Option<String>, file: PathBuf, gpu: Option<usize>) -> PyResult<Problem> {
         compute(py, || {
             let description = match text {

@@ -78,7 +78,10 @@ def test_numpy(simulations: dict[str, pullback.Simulation], which: str, memory: 
 @pytest.mark.parametrize("memory", [pullback.EveryStep(), pullback.Binomial(2), pullback.Dense()])
 def test_implicit_steps(simulations: dict[str, pullback.Simulation], which: str, memory: Any) -> None:
     rule = "backward-euler"
-    gpu, cpu = on_gpu(simulations[which], rule).replace(memory=memory), simulations[which].replace(integrator=rule)
+    gpu, cpu = (
+        on_gpu(simulations[which], rule).replace(memory=memory),
+        simulations[which].replace(integrator=rule),
+    )
     for at in (start(cpu, STEPS), batch(cpu, STEPS, 3)):
         wanted = cpu.rollout(*at)
         close(gpu.rollout(*at), wanted, 1e-9)

@@ -168,7 +168,7 @@ def test_measurements_are_fitted() -> None:
         (losses.Position("boxes[0]", [0, 0, 0], axes="xq"), r"axes is 'xq': some of \"x\", \"y\" and \"z\""),
         (losses.Position("boxes[0]", [0, 0, 0], axes=["x", "xy"]), r"axes is \['x', 'xy'\]: some of"),
         (losses.Position("boxes[0]", [0, 0, 0], axes=[]), r"axes is \[\]"),
-        (losses.Position("boxes[0]", [0, 0, 0], axes=3), "axes is 3"),
+        (losses.Position("boxes[0]", [0, 0, 0], axes=3), "axes is 3"),  # type: ignore[arg-type]
         (losses.Position("boxes[0]", [0, 0, 0], axes=""), "axes is ''"),
         (losses.Position("boxes[0]", [0, 0, 0], weight="big"), "weight is 'big': a number is wanted"),  # type: ignore[arg-type]
         (

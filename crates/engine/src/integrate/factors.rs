@@ -67,7 +67,9 @@ impl Lu {
         // Of each factor, numbers and rows, in vectors that double; where they start, and the permutations.
         let factor = 2 * (most_in_factor + n) * (size_of::<f64>() + size_of::<usize>());
         // The permutation of columns, and its inverse.
-        let own = size_of::<LuAnalysis>() + 2 * size_of::<usize>() + worlds * size_of::<Lu>();
+        // Analysis and places lie behind counted pointers.
+        let shared = size_of::<LuAnalysis>() + places(sparsity) + 4 * size_of::<usize>();
+        let own = shared + worlds * size_of::<Lu>();
         own + 2 * n * size_of::<usize>()
             // A vector that doubles is there twice for a moment.
             + factor / 4

@@ -13,7 +13,7 @@ use crate::describe::{self, Named, Term, Variable};
 use crate::error::Failure;
 use crate::model::Model;
 use crate::run::Run;
-use crate::simulation::{self, Simulation};
+use crate::simulation::Simulation;
 
 /// A problem that can be solved, simulated and checked.
 #[pyclass(frozen, module = "pullback._core")]
@@ -74,9 +74,7 @@ impl Problem {
             };
             let mut problem = pullback_solve::Problem::new(description)?;
             if let Some(number) = gpu {
-                // What cannot run there is refused without a GPU, too.
-                problem.step().runs_on_gpu()?;
-                problem.set_device(Some(&simulation::device(number)?))?;
+                problem.set_gpu(number)?;
             }
             Ok(Problem(Mutex::new(problem)))
         })

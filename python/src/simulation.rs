@@ -33,11 +33,6 @@ impl Simulation {
     }
 }
 
-/// The GPU with this number.
-pub fn device(number: usize) -> Result<Arc<Device>, Error> {
-    Ok(Device::new(number).map_err(DeviceError::Cuda)?)
-}
-
 #[pymethods]
 impl Simulation {
     #[new]
@@ -73,7 +68,7 @@ impl Simulation {
             if gpu.is_some() {
                 step.runs_on_gpu()?;
             }
-            let device = gpu.map(device).transpose()?;
+            let device = gpu.map(Device::new).transpose().map_err(DeviceError::Cuda).map_err(Error::Gpu)?;
             Ok(Simulation(Engine { step, options, device, pools: Pools::default() }.into()))
         })
     }

@@ -1,8 +1,5 @@
 //! Where rollouts run.
 
-use pullback_engine::Error as EngineError;
-use pullback_kernel::cuda::Device;
-use pullback_kernel::program::DeviceError;
 use pullback_solve::{Error, Problem};
 
 /// The CPU, or a GPU by its number.
@@ -24,11 +21,7 @@ pub fn parse(word: &str) -> Result<Place, String> {
 impl Place {
     /// Has a problem run its rollouts there.
     pub fn take(self, problem: &mut Problem) -> Result<(), Error> {
-        let Some(number) = self.0 else { return Ok(()) };
-        // What cannot run there is refused without a GPU, too.
-        problem.step().runs_on_gpu()?;
-        let device = Device::new(number).map_err(|error| EngineError::from(DeviceError::Cuda(error)))?;
-        problem.set_device(Some(&device))
+        self.0.map_or(Ok(()), |number| problem.set_gpu(number))
     }
 }
 

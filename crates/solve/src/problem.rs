@@ -8,6 +8,7 @@ use pullback_engine::{
 };
 use pullback_kernel::cuda::Device;
 use pullback_kernel::prelude::RunOptions;
+use pullback_kernel::program::DeviceError;
 use pullback_scene as scene;
 
 use crate::Error;
@@ -76,6 +77,13 @@ impl Problem {
         let made = AnyRollout::new(&self.step, options, device);
         self.rollout = made.map_err(|error| place(&self.description, error))?;
         Ok(())
+    }
+
+    /// [`Problem::set_device`] with the GPU of this number. What cannot run there is refused without a GPU, too.
+    pub fn set_gpu(&mut self, number: usize) -> Result<(), Error> {
+        self.step.runs_on_gpu()?;
+        let device = Device::new(number).map_err(|error| EngineError::from(DeviceError::Cuda(error)))?;
+        self.set_device(Some(&device))
     }
 
     /// How many threads Jacobians are computed with; 0 for one per core.

@@ -66,14 +66,13 @@ impl Lu {
         let most_in_factor = sparsity.most_in_factor(symbolic.col_perm().arrays().0);
         // Of each factor, numbers and rows, in vectors that double; where they start, and the permutations.
         let factor = 2 * (most_in_factor + n) * (size_of::<f64>() + size_of::<usize>());
-        // The permutation of columns, and its inverse.
         // Analysis and places lie behind counted pointers.
         let shared = size_of::<LuAnalysis>() + places(sparsity) + 4 * size_of::<usize>();
-        let own = shared + worlds * size_of::<Lu>();
-        own + 2 * n * size_of::<usize>()
+        // The permutation of columns, and its inverse.
+        shared + 2 * n * size_of::<usize>()
             // A vector that doubles is there twice for a moment.
             + factor / 4
-            + worlds * (self.stack.len() + 2 * factor + 4 * (n + 1) * size_of::<usize>())
+            + worlds * (size_of::<Lu>() + self.stack.len() + 2 * factor + 4 * (n + 1) * size_of::<usize>())
     }
 
     /// Factorises J, by its entries. Can it be?

@@ -15,32 +15,37 @@ pub(super) fn numbers<S: Parts>(values: &[f64]) -> Vec<S> {
     values.iter().map(|x| S::from_parts(*x, 0.0)).collect()
 }
 
-/// Sets buffers from flat vectors, of worlds one after the other.
+/// Gives each buffer its numbers in each world, from flat vectors, of worlds one after the other.
+fn give<'a, S>(
+    buffers: &[(BufferUse, usize)],
+    numbers: &'a [S],
+    worlds: usize,
+    to: impl Fn(BufferUse, &dyn Fn(usize) -> &'a [S]) -> Result<(), DeviceError>,
+) -> Result<(), Error> {
+    let len = numbers.len() / worlds;
+    ranges(buffers).try_for_each(|(buffer, range)| {
+        Ok(to(buffer, &|world| &numbers[world * len + range.start..world * len + range.end])?)
+    })
+}
+
+/// Sets buffers.
 pub(super) fn write<S: DeviceFloat>(
     workspace: &DeviceWorkspace<S>,
     buffers: &[(BufferUse, usize)],
     numbers: &[S],
     worlds: usize,
 ) -> Result<(), Error> {
-    let len = numbers.len() / worlds;
-    ranges(buffers).try_for_each(|(buffer, range)| {
-        let of = |world: usize| &numbers[world * len + range.start..world * len + range.end];
-        Ok(workspace.write_numbers(buffer, of)?)
-    })
+    give(buffers, numbers, worlds, |buffer, of| workspace.write_numbers(buffer, of))
 }
 
-/// Sets the cotangents of outputs, likewise.
+/// Sets the cotangents of outputs.
 pub(super) fn seed<S: DeviceFloat>(
     workspace: &DeviceWorkspace<S>,
     buffers: &[(BufferUse, usize)],
     bars: &[S],
     worlds: usize,
 ) -> Result<(), Error> {
-    let len = bars.len() / worlds;
-    ranges(buffers).try_for_each(|(buffer, range)| {
-        let of = |world: usize| &bars[world * len + range.start..world * len + range.end];
-        Ok(workspace.seed_numbers(buffer, of)?)
-    })
+    give(buffers, bars, worlds, |buffer, of| workspace.seed_numbers(buffer, of))
 }
 
 /// Reads buffers into flat vectors.

@@ -164,7 +164,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
     ) -> Result<(), Error> {
         match self.show(start, looks, see) {
             // Once more, and every state is looked at.
-            Err(error) if error.is_of_the_run() => {
+            Err(error) if self.is_to_search(&error) => {
                 Err(self.show(start, |_, _| true, |_| ()).err().unwrap_or(error))
             }
             done => done,
@@ -206,11 +206,16 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
         Ok(&self.moments.gradient)
     }
 
+    /// Does it take another run to tell where it went wrong? Implicit steps look at each step as they are made.
+    fn is_to_search(&self, error: &Error) -> bool {
+        error.is_of_the_run() && self.implicit.is_none()
+    }
+
     /// Does work at full speed; if a number was not finite, once more, and looks at every step to tell where it was made.
     fn searched(&mut self, work: impl Fn(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         self.searching = false;
         match work(self) {
-            Err(error) if error.is_of_the_run() => {
+            Err(error) if self.is_to_search(&error) => {
                 self.searching = true;
                 let found = work(self);
                 self.searching = false;
@@ -424,7 +429,7 @@ impl<S: DeviceFloat + Parts> GpuRollout<S> {
     fn pull(&mut self, part: usize) -> Result<(), Error> {
         if self.implicit.is_some() && !self.bars_are_here {
             // The equation is solved with them.
-            self.see_bars(part / self.parts())?;
+            self.see_bars((part + 1) / self.parts())?;
             self.bars.copy_from_slice(&self.numbers);
             self.bars_are_here = true;
         }
